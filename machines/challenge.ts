@@ -78,4 +78,12 @@ export function leadingZeroBits(bytes: Uint8Array): number {
 export const isSolved = ({ difficulty }: ChallengeTerms, digest: Uint8Array): boolean =>
   leadingZeroBits(digest) >= difficulty
 
+/** How many bits easier a solution may be than what would be asked for now: what the guard sees changes while a device computes. */
+const EASIER_BITS = 2
+
+/** Whether a solution counts for what is asked for now. Otherwise challenges could be hoarded at a quiet hour and spent in an attack.
+ *  `pressure`: as of `difficultyFor`. */
+export const isHardEnough = ({ difficulty }: Pick<ChallengeTerms, 'difficulty'>, pressure: number): boolean =>
+  difficulty >= difficultyFor(pressure) - EASIER_BITS
+
 export const isHardest = ({ difficulty }: ChallengeTerms): boolean => difficulty >= HARDEST_DIFFICULTY

@@ -1,6 +1,10 @@
 export const CHANNELS = ['sms', 'whatsapp', 'telegram', 'email'] as const
 export type Channel = (typeof CHANNELS)[number]
 
+/** What has a price: a message on each channel, and a reply in a WhatsApp chat that the user began. */
+export const PRICED = [...CHANNELS, 'reply'] as const
+export type Priced = (typeof PRICED)[number]
+
 /** Why a channel cannot be used. */
 export const OBSTACLES = [
   'disabled',
@@ -8,6 +12,7 @@ export const OBSTACLES = [
   'no_provider_for_country',
   'provider_paused',
   'cannot_reach_recipient',
+  'number_kind',
   'no_business_number',
   'not_provable_by_device',
 ] as const
@@ -17,6 +22,7 @@ export type Obstacle = (typeof OBSTACLES)[number]
 export const CHANNEL_REASONS = [
   'off',
   'recipient',
+  'number_kind',
   'country',
   'no_provider',
   'provider_paused',

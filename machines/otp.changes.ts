@@ -63,7 +63,7 @@ export function newOtp(start: OtpStart): Otp {
     first_sent_at: at,
     last_sent_at: at,
     expires_at: expiryAfterSend(start.rules.ttl_ms, at, at),
-    deliveries: onLink ? [] : [newDelivery(start.delivery_id, channel, 1, at, start.prices)],
+    deliveries: onLink ? [] : [newDelivery(start.delivery_id, channel, 1, at, start.prices[channel])],
     approval: null,
     exchange: null,
   }
@@ -100,7 +100,7 @@ export function moveChannel(otp: Otp, move: ChannelMove): Otp {
   const { channel, newGeneration, new_delivery_id, link, prices, at, by } = move
   const generation = newGeneration ? otp.generation + 1 : otp.generation
   const onLink = waitsOnLink(otp, channel)
-  const delivery = newDelivery(new_delivery_id, channel, generation, at, prices)
+  const delivery = newDelivery(new_delivery_id, channel, generation, at, prices[channel])
   return {
     ...countSend(otp, at),
     channel,
@@ -126,7 +126,7 @@ export const markHardestChallenge = (otp: Otp): Otp => ({
 export const addAnswer = (otp: Otp, new_delivery_id: string, at: number, prices: Prices): Otp => ({
   ...otp,
   sends: hasAnswer(otp) ? otp.sends + 1 : otp.sends,
-  deliveries: [...otp.deliveries, newDelivery(new_delivery_id, otp.channel, otp.generation, at, prices)],
+  deliveries: [...otp.deliveries, newDelivery(new_delivery_id, otp.channel, otp.generation, at, prices.reply)],
 })
 
 /** Records a fallback or an answer that could not be paid. Nothing is sent, so it does not count as a send, and the channel stays. */
@@ -135,7 +135,7 @@ export const addUnpaid = (otp: Otp, new_delivery_id: string, channel: Channel, a
   deliveries: [
     ...otp.deliveries,
     {
-      ...newDelivery(new_delivery_id, channel, otp.generation, at, {}),
+      ...newDelivery(new_delivery_id, channel, otp.generation, at),
       status: 'failed',
       reason: 'insufficient_funds',
     },
@@ -234,18 +234,12 @@ function withReport(
 export const isProgress = (delivery: Delivery | undefined, status: DeliveryStatus): boolean =>
   delivery?.status === 'queued' || (delivery?.status === 'sent' && status !== 'sent')
 
-const newDelivery = (
-  delivery_id: string,
-  channel: Channel,
-  generation: number,
-  at: number,
-  prices: Prices,
-): Delivery => ({
+const newDelivery = (delivery_id: string, channel: Channel, generation: number, at: number, micros = 0): Delivery => ({
   delivery_id,
   channel,
   generation,
   status: 'queued',
   created_at: at,
   updated_at: at,
-  micros: prices[channel] ?? 0,
+  micros,
 })

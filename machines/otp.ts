@@ -1,9 +1,9 @@
 // A verification as data: what it remembers, which events it takes, which effects it asks for, what it replies. A message is the delivery
 // of a code that its caller made: the same data, without anything to verify.
 // Secrets (recipient, salt, given code, link) are sealed text here. The machine copies them and never reads them.
-import { type AskedRoute, type Channel, OBSTACLES, type Obstacle } from './channels.ts'
+import { type AskedRoute, type Channel, OBSTACLES, type Obstacle, type Priced } from './channels.ts'
 import type { ErrorType } from './errors.ts'
-import type { WhatsAppMode } from './settings.ts'
+import type { NumberKind, WhatsAppMode } from './settings.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 
 export const MODES = ['live', 'test'] as const
@@ -56,6 +56,8 @@ export interface Recipient {
   masked: string
   /** ISO 3166-1 alpha-2 of a phone number; null for an email address and for numbers of no country. */
   country: string | null
+  /** Absent for an email address, for a mobile number, and for one that may be a mobile or a fixed line. */
+  number_kind?: NumberKind
 }
 
 /** A wa.me link that the user opens. Their message carries the reference; `reference` is its keyed index, which finds the
@@ -122,8 +124,8 @@ export type ReportDetails = {
   [detail in 'provider' | 'reason' | 'vendor_code' | 'vendor_text' | 'because']?: Delivery[detail] | undefined
 }
 
-/** What a message costs on each channel, in micro-units. A channel that is missing is free. */
-export type Prices = Partial<Record<Channel, number>>
+/** What a message costs, in micro-units. What is missing is free. */
+export type Prices = Partial<Record<Priced, number>>
 
 /** The app's settings as they were when the verification was sent: a later change of settings does not affect it. */
 export interface Rules {

@@ -87,18 +87,47 @@ function messageRules(limits: AppSettings['limits']): readonly WindowRule[] {
 const quotaOfApp = ({ kind, limits, app }: CountedResend): Quota => ({
   scope: 'app',
   ...app,
-  rules: kind === 'publishable' ? limits.app_publishable : limits.app,
+  rules: rulesOfApp(limits, kind),
 })
 
+const rulesOfApp = (limits: AppSettings['limits'], kind: KeyKind): readonly LimitRule[] =>
+  kind === 'publishable' ? limits.app_publishable : limits.app
+
 /** One quota for an IPv4 address, one for each network of an IPv6 address. A suspect address has the same counters and gets a share of
- *  their limits. */
-function quotasOfAddress({ limits, networks, suspect }: CountedResend): Quota[] {
+ *  their limits. One address, or its /64, also has a share of the app's limit: a single client must not use it up for all. */
+function quotasOfAddress({ limits, kind, networks, suspect }: CountedResend): Quota[] {
   const share = suspect ? limits.client_ip_reputation_factor : 1
-  return (networks ?? []).map(({ limitFactor, ...name }) => ({
-    scope: suspect ? 'client_ip_reputation' : 'client_ip',
-    ...name,
-    rules: scaleRules(limits.client_ip, limitFactor * share),
-  }))
+  return (networks ?? []).map(({ limitFactor, ...name }, nth) => {
+    const own = scaleRules(limits.client_ip, limitFactor * share)
+    return {
+      scope: suspect ? 'client_ip_reputation' : 'client_ip',
+      ...name,
+      rules: nth === 0 ? [...own, ...appShareRules(limits, kind)] : own,
+    }
+  })
+}
+
+/** How much of an app-wide limit one client address may take. */
+const ADDRESS_SHARE_OF_APP = 0.25
+
+const madeShareRules = {
+  server: new WeakMap<AppSettings['limits'], readonly WindowRule[]>(),
+  publishable: new WeakMap<AppSettings['limits'], readonly WindowRule[]>(),
+}
+
+/** Counted in the address's own counter, apart for the two kinds of key, as the app's limits are. At least one, or no one could send. */
+function appShareRules(limits: AppSettings['limits'], kind: KeyKind): readonly WindowRule[] {
+  const known = madeShareRules[kind].get(limits)
+  if (known) return known
+  const rules = rulesOfApp(limits, kind).map(
+    ({ max, seconds }): WindowRule => ({
+      max: Math.max(1, Math.floor(max * ADDRESS_SHARE_OF_APP)),
+      seconds,
+      counts: kind,
+    }),
+  )
+  madeShareRules[kind].set(limits, rules)
+  return rules
 }
 
 const scaleRules = (rules: readonly LimitRule[], factor: number): readonly LimitRule[] =>

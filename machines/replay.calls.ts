@@ -8,7 +8,7 @@ import type { NetworkName } from './quotas.ts'
 import type { WhatsAppMode } from './settings.ts'
 
 /** `mailbox`: the recipient in the clear, in the form that limits count; or another text that tells numbers apart, where no guard is on. */
-export interface PastRecipient extends Pick<Recipient, 'kind' | 'country' | 'masked'> {
+export interface PastRecipient extends Pick<Recipient, 'kind' | 'country' | 'masked' | 'number_kind'> {
   mailbox: string
 }
 

@@ -2,7 +2,7 @@
 // of live calls say of each; and the world after what is accepted.
 
 import type { LimitScope } from './calls.ts'
-import type { Channel } from './channels.ts'
+import type { Channel, Priced } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import { canCost } from './fraud.messages.ts'
 import { rulesFrom, waitsOnLink } from './otp.changes.ts'
@@ -25,7 +25,15 @@ import {
 import { createGuardMemory, type GuardMemory, type PastDays } from './replay.guard.ts'
 import { createSpending } from './replay.spending.ts'
 import { fallbackChannel, isCoolingDown, type ResendState, resendTarget } from './resend.ts'
-import { freeChannel, isGeoBlocked, type ProviderScope, routeSend, type SendRoute, usableChannels } from './routing.ts'
+import {
+  freeChannel,
+  isGeoBlocked,
+  type ProviderScope,
+  refusedNumberKind,
+  routeSend,
+  type SendRoute,
+  usableChannels,
+} from './routing.ts'
 import type { AppSettings, WhatsAppMode } from './settings.ts'
 import { allowsOneMore, areOver, countOne, type Windows } from './windows.ts'
 
@@ -131,8 +139,11 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     app: APP_COUNTERS[kind],
   })
 
-  const priceOf = (channel: Channel, { country }: PastRecipient, was: PastResult): number =>
-    (!isRefused(was) && was.channel === channel ? was.micros : null) ?? prices(country)[channel] ?? 0
+  function priceOf(channel: Channel, { country }: PastRecipient, call: PastCall): number {
+    const { result } = call
+    const priced: Priced = isAnswer(call) ? 'reply' : channel
+    return (!isRefused(result) && result.channel === channel ? result.micros : null) ?? prices(country)[priced] ?? 0
+  }
 
   /** Limits, guard and spend cap of a message, or of a link, which is only counted. */
   function judgeMessage(
@@ -160,7 +171,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     const freeInstead = settings.fraud_guard.action === 'free_channel' && free !== channel ? free : null
     const to = guarded.passes ? channel : freeInstead
     if (to === null) return { result: limited('fraud_guard'), quotas: [] }
-    const micros = isLink(to) ? null : priceOf(to, recipient, call.result)
+    const micros = isLink(to) ? null : priceOf(to, recipient, call)
     if (!spending.allows(recipient, micros ?? 0, at)) return { result: limited('spend_cap'), quotas: [] }
     return { result: { channel: to, micros }, quotas: [...quotas, ...guarded.paces] }
   }
@@ -192,14 +203,15 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
       whatsapp,
       rulesOf: ({ isMessage }: PastSend): Rules => (isMessage ? { ...rules, ttl_ms: MESSAGE_LIFE_MS } : rules),
       routeOf({ kind, recipient, circumstances, isMessage }: PastSend) {
-        const { country } = recipient
+        const { country, number_kind } = recipient
         const { channel, without_link, without_telegram } = circumstances
-        const name = `${kind} ${recipient.kind} ${country} ${channel} ${without_link} ${without_telegram} ${isMessage}`
+        const name = `${kind} ${recipient.kind} ${number_kind} ${country} ${channel} ${without_link} ${without_telegram} ${isMessage}`
         const known = routes.get(name)
         if (known) return known
         const route = routeSend({
           settings: by,
           recipient: recipient.kind,
+          number_kind,
           country,
           providers,
           whatsapp,
@@ -217,6 +229,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
   function judgeSend(send: PastSend): Judged {
     const { kind, recipient, address } = send
     if (kind === 'publishable' && !settings.publishable_send) return PUBLISHABLE_SEND_OFF
+    if (refusedNumberKind(settings, recipient.number_kind) !== null) return refusedWith('InvalidRecipientError')
     if (isGeoBlocked(settings, recipient)) return refusedWith('GeoBlockedError')
     const { channel, free } = own.routeOf(send)
     if (channel === undefined) return refusedWith('NoEnabledChannelError')
@@ -233,6 +246,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     usableChannels({
       settings,
       recipient: start.recipient.kind,
+      number_kind: start.recipient.number_kind,
       country: start.recipient.country,
       providers,
       whatsapp,

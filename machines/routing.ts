@@ -2,7 +2,7 @@
 // admin API's explanation use the same rules.
 import { type AskedRoute, CHANNELS, type Channel, type ChannelReason, type Obstacle } from './channels.ts'
 import type { KeyKind, Prices, Recipient } from './otp.ts'
-import type { AppSettings, RoutingSettings, WhatsAppMode } from './settings.ts'
+import type { AppSettings, NumberKind, RefusableNumberKind, RoutingSettings, WhatsAppMode } from './settings.ts'
 
 /** Where a provider may be used. */
 export interface ProviderScope {
@@ -28,8 +28,10 @@ export const SANDBOX_SCOPES: readonly ProviderScope[] = CHANNELS.map(channel => 
 }))
 
 export interface RoutingInput {
-  settings: Pick<AppSettings, 'channels'>
+  settings: Pick<AppSettings, 'channels' | 'number_kinds'>
   recipient: 'phone' | 'email'
+  /** Undefined for an address, and for a number of no special kind. */
+  number_kind: NumberKind | undefined
   /** Null for an address, and for a number of no country: every provider serves them. */
   country: string | null
   /** The app's; in test mode the sandbox serves every channel. */
@@ -40,12 +42,13 @@ export interface RoutingInput {
 }
 
 /** Why a channel is not usable; null when it is usable. */
-export function obstacle(
-  channel: Channel,
-  { settings, recipient, country, providers, whatsapp, caller }: RoutingInput,
-): Obstacle | null {
+export function obstacle(channel: Channel, input: RoutingInput): Obstacle | null {
+  const { settings, recipient, number_kind, country, providers, whatsapp, caller } = input
   if (!settings.channels[channel].enabled) return 'disabled'
   if ((channel === 'email') !== (recipient === 'email')) return 'cannot_reach_recipient'
+  if (refusedNumberKind(settings, number_kind) !== null) return 'number_kind'
+  if (channel === 'sms' && number_kind === 'fixed_line' && settings.number_kinds.fixed_line === 'skip_sms')
+    return 'number_kind'
   const missing = providerObstacle(channel, providers, country)
   if (missing !== null) return missing
   if (channel !== 'whatsapp' || whatsapp === 'template') return null
@@ -80,6 +83,7 @@ function providerObstacle(
 const REASONS: Record<Obstacle, ChannelReason> = {
   disabled: 'off',
   cannot_reach_recipient: 'recipient',
+  number_kind: 'number_kind',
   no_provider: 'no_provider',
   no_provider_for_country: 'country',
   provider_paused: 'provider_paused',
@@ -108,7 +112,7 @@ export const firstUsable = (order: readonly Channel[], usable: readonly Channel[
   order.find(channel => usable.includes(channel))
 
 export interface SendRouteInput extends RoutingInput {
-  settings: Pick<AppSettings, 'channels' | 'routing'>
+  settings: Pick<AppSettings, 'channels' | 'number_kinds' | 'routing'>
   asked: AskedRoute
   /** It carries a code that its caller made, who has no user to show a link to. */
   isMessage: boolean
@@ -146,7 +150,7 @@ function askedOrder({ asked, isMessage, settings, country, whatsapp }: SendRoute
   return order.filter(one => (takesLink || one !== 'whatsapp') && (!asked.without_telegram || one !== 'telegram'))
 }
 
-/** The first channel of the order that costs nothing. Sms never counts as free, even without a price in the list, because a text
+/** The first channel of the order on which nothing is paid for: in the link modes of WhatsApp the messages are replies. Sms never counts as free, even without a price in the list, because a text
  *  message always costs money. */
 export const freeChannel = (
   { order, usable }: Pick<SendRoute, 'order' | 'usable'>,
@@ -157,8 +161,7 @@ export const freeChannel = (
     channel =>
       channel !== 'sms' &&
       usable.includes(channel) &&
-      // In link_inbound the user's own message approves, so no message is paid for.
-      (!prices[channel] || (channel === 'whatsapp' && whatsapp === 'link_inbound')),
+      !prices[channel === 'whatsapp' && whatsapp !== 'template' ? 'reply' : channel],
   ) ?? null
 
 /** A number without a country (satellite, international network or premium service) is blocked where the app lists the allowed
@@ -174,3 +177,9 @@ export const isGeoBlocked = (
   if (country === null) return allowed !== null
   return blocked.includes(country) || (allowed !== null && !allowed.includes(country))
 }
+
+/** The kind for which the app refuses a number; null where it does not. */
+export const refusedNumberKind = (
+  { number_kinds: { refused } }: Pick<AppSettings, 'number_kinds'>,
+  kind: NumberKind | undefined,
+): RefusableNumberKind | null => refused.find(one => one === kind) ?? null

@@ -117,11 +117,14 @@ const limits = z
     }),
     app: rules.default([atMost(6_000, 60)]).meta({
       title: 'Sends of the whole app',
-      description: 'By server keys, with a client address, and all their resends.',
+      description:
+        'By server keys, with a client address, and all their resends. One client address gets at most a quarter of it.',
+      more: 'What an address has used up is refused with the scope `client_ip`. An IPv6 address counts by its /64.',
     }),
     app_publishable: rules.default([atMost(60, 60), atMost(20_000, 86_400)]).meta({
       title: 'Sends by devices',
-      description: 'By publishable keys, resends included. A flood by devices does not stop your servers.',
+      description:
+        'By publishable keys, resends included. A flood by devices does not stop your servers. One client address gets at most a quarter of it.',
       more: 'They do not count towards `limits.app`, with or without an address.',
     }),
   })
@@ -330,6 +333,49 @@ const fraudGuard = z
     description: 'What is done about messages that look like SMS pumping.',
   })
 
+/** Named as libphonenumber names them. */
+export const refusableNumberKind = choice('RefusableNumberKind', {
+  premium_rate: { label: 'Premium rate', hint: 'A call to it pays its owner.' },
+  shared_cost: { label: 'Shared cost', hint: 'Caller and owner share the price of a call.' },
+  uan: { label: 'Company-wide number', hint: 'One number for all offices of a company (UAN).' },
+  pager: { label: 'Pager', hint: 'It shows short notes.' },
+  voicemail: { label: 'Voicemail', hint: 'A mailbox.' },
+  toll_free: { label: 'Toll-free', hint: 'Calls to it cost the caller nothing.' },
+  personal_number: { label: 'Personal number', hint: 'It is forwarded to its owner, often at a high price.' },
+  voip: { label: 'VoIP', hint: 'A number of an internet service, often easy to get by the hundred.' },
+})
+
+const fixedLineUse = choice('FixedLineUse', {
+  use: { label: 'Every channel', hint: 'Text messages too: in some countries fixed lines show or read them out.' },
+  skip_sms: {
+    label: 'Every channel but SMS',
+    hint: 'Most fixed lines cannot show a text message, which is paid for all the same.',
+  },
+})
+
+const numberKinds = z
+  .strictObject({
+    refused: z
+      .array(refusableNumberKind)
+      .refine(kinds => new Set(kinds).size === kinds.length, 'names a kind twice')
+      .default(['premium_rate', 'shared_cost', 'uan', 'pager', 'voicemail'])
+      .meta({
+        title: 'Refused kinds of numbers',
+        description: 'A send to such a number is refused with `InvalidRecipientError`, and a resend too.',
+        more: 'By the numbering plans that libphonenumber knows.',
+        values: 'kinds, each once',
+      }),
+    fixed_line: fixedLineUse.default('use').meta({
+      title: 'Channels for fixed lines',
+      more: 'A number that may be a mobile or a fixed line, as in the USA, counts as a mobile.',
+    }),
+  })
+  .meta({
+    id: 'NumberKindSettingsInput',
+    screen: '/limits',
+    description: 'What is done about numbers that are no mobiles.',
+  })
+
 const publishableChallenge = choice('PublishableChallenge', {
   off: { label: 'Never', hint: 'Devices send without solving anything.' },
   risk: {
@@ -399,6 +445,7 @@ export const declaredSettings = z
       more: 'Numbers that belong to no country (satellites, international networks) are then refused. `[]` accepts none.',
       values: 'ISO 3166-1 alpha-2 codes, or null',
     }),
+    number_kinds: numberKinds.prefault({}),
     spend_caps: z.record(countryOrAll, z.int().min(0)).default({}).meta({
       screen: '/limits',
       title: 'Spend caps',
@@ -462,4 +509,7 @@ export type AppSettings = ReturnType<typeof withDerivedDefaults>
 export type LimitRule = z.output<typeof limitRule>
 export type RoutingSettings = AppSettings['routing']
 export type SmsSettings = AppSettings['channels']['sms']
+export type RefusableNumberKind = z.output<typeof refusableNumberKind>
+/** A mobile number, and one that may be a mobile or a fixed line, has none of these. */
+export type NumberKind = RefusableNumberKind | 'fixed_line'
 export type WhatsAppMode = z.output<typeof whatsAppMode>

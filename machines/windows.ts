@@ -2,6 +2,7 @@
 // wait until the next grant. A window's count = the count of the current bucket + the share of the previous bucket that the window still
 // overlaps. Pure. The store counts by the same arithmetic, in an update that it applies atomically (services/otp/limits/counters.ts).
 import type { LimitUse } from './calls.ts'
+import type { KeyKind } from './otp.ts'
 import type { LimitRule } from './settings.ts'
 
 /** The window of one rule: `bucket` is its number since the epoch, `count` its count, `before` the count of the bucket before it. */
@@ -14,9 +15,10 @@ export interface Window {
 /** By `windowName`. */
 export type Windows = Record<string, Window>
 
-/** A rule of a limit. A counter can count two things: then the windows of the second one have its name. */
+/** A rule of a limit. A counter can count several things: then the windows of the others have their names. `server`, `publishable`: the calls
+ *  by that kind of key. */
 export interface WindowRule extends LimitRule {
-  counts?: 'messages'
+  counts?: 'messages' | KeyKind
 }
 
 /** How far a rule is used. */
@@ -43,7 +45,12 @@ function useOf(window: Window | undefined, rule: LimitRule, now: number): RuleUs
 }
 
 /** Kept by length, because a replay of past sends asks for them millions of times, and settings have few lengths. */
-const windowNames = { sends: new Map<number, string>(), messages: new Map<number, string>() }
+const windowNames = {
+  sends: new Map<number, string>(),
+  messages: new Map<number, string>(),
+  server: new Map<number, string>(),
+  publishable: new Map<number, string>(),
+}
 
 /** The name of the rule's window in its counter. */
 export function windowName({ counts, seconds }: WindowRule): string {

@@ -1,7 +1,7 @@
 // Which companies new prices would cut off: those whose balance pays for some message now and would not pay for it then. Their live sends
 // of it would be refused with 402 within seconds.
 import { scanAll } from '../../infra/store/scan.ts'
-import { CHANNELS } from '../../machines/channels.ts'
+import { PRICED } from '../../machines/channels.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { ANY_COUNTRY, type Price, priceList } from '../domain/money/documents.ts'
 import { CONSOLE_COMPANY_ID } from '../domain/tenancy/console.ts'
@@ -37,8 +37,8 @@ export function cutOffRule(before: readonly Price[], after: readonly Price[]): (
     ...before.map(({ country }) => country),
     ...after.map(({ country }) => country),
   ])
-  const raised = CHANNELS.flatMap(channel =>
-    [...countries].map(country => [was(channel, country), willBe(channel, country)] as const),
+  const raised = PRICED.flatMap(priced =>
+    [...countries].map(country => [was(priced, country), willBe(priced, country)] as const),
   ).filter(([old, now]) => now > old)
   return balance => raised.some(([old, now]) => old <= balance && balance < now)
 }

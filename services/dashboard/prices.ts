@@ -3,8 +3,8 @@
 import { z } from 'zod'
 import { httpException } from '../../infra/http/problem.ts'
 import { replaceAll, sameJson } from '../../infra/store/ensure.ts'
-import { type Price, priceDoc, priceId, priceUpdate } from '../domain/money/documents.ts'
-import { priceSchema } from '../domain/tenancy/price-schema.ts'
+import { type Price, priceDoc, priceUpdate } from '../domain/money/documents.ts'
+import { priceKind, priceSchema } from '../domain/tenancy/price-schema.ts'
 import { channel } from '../domain/tenancy/value-schemas.ts'
 import { conflict, ok, page } from './answers.ts'
 import { countCutOff } from './cut-off.ts'
@@ -16,6 +16,7 @@ import { validationProblem } from './request-input.ts'
 const price = z
   .object({
     channel: channel.meta({ description: 'The channel of the message.' }),
+    kind: priceKind.optional(),
     country: z
       .string()
       .meta({ description: 'ISO 3166-1 alpha-2, or `*` for every country without a price of its own.' }),
@@ -44,7 +45,12 @@ const prices = z.array(priceSchema).max(MAX_PRICES)
 /** Enough for every country on every channel. */
 const MAX_LIST_BYTES = 256 * 1024
 
-const priceView = ({ channel, country, micros }: Price): PriceAnswer => ({ channel, country, micros })
+const priceView = ({ channel, kind, country, micros }: Price): PriceAnswer => ({
+  channel,
+  ...(kind && { kind }),
+  country,
+  micros,
+})
 
 export const priceOperations = [
   operation({
@@ -52,7 +58,8 @@ export const priceOperations = [
     route: 'GET /prices',
     role: 'viewer',
     summary: 'List prices',
-    description: 'What a message costs, by channel and country.',
+    description:
+      'What a message costs, by channel and country; with `"kind": "reply"`, what a reply in a WhatsApp chat costs.',
     query: pageQuery,
     answers: [page(pricePage, 'A page of prices.', example)],
     handle: ({ ctx, query }, { store, readPage }) =>
@@ -127,12 +134,12 @@ export const priceOperations = [
 const ALL = { sort: { _id: 1 }, limit: MAX_PRICES } as const
 
 const microsById = (prices: readonly PriceAnswer[]) =>
-  Object.fromEntries(prices.map(({ channel, country, micros }) => [priceId(channel, country), micros]))
+  Object.fromEntries(prices.map(price => [priceDoc(price)._id, price.micros]))
 
 function documentsOf(prices: readonly PriceAnswer[]): Price[] {
   const wanted = prices.map(priceDoc)
   const repeated = wanted.findIndex(({ _id }, at) => wanted.findIndex(other => other._id === _id) < at)
   if (repeated >= 0)
-    throw validationProblem([{ path: `prices.${repeated}`, message: 'names a channel and country a second time' }])
+    throw validationProblem([{ path: `prices.${repeated}`, message: 'names what an earlier one names' }])
   return wanted
 }

@@ -11,6 +11,7 @@ import {
   obstacle,
   orderFor,
   type ProviderScope,
+  refusedNumberKind,
   SANDBOX_SCOPES,
 } from '../../machines/routing.ts'
 import { SAMPLE_NUMBER } from '../../machines/sample-number.ts'
@@ -82,23 +83,37 @@ function explainRouting(
   if (checked === null) return INVALID_RECIPIENT
   const { parsed: recipient, magic } = checked
   const magicRefusal = magic && 'refuses' in magic ? magic.refuses : null
-  const country = recipient.kind === 'phone' ? recipient.country : null
+  const { country = null, numberKind = undefined } = recipient.kind === 'phone' ? recipient : {}
   const order = orderFor(settings.routing, country)
   const whatsapp = settings.channels.whatsapp.mode
-  const situation = { settings, recipient: recipient.kind, country, providers, whatsapp, caller: kind }
+  const situation = {
+    settings,
+    recipient: recipient.kind,
+    number_kind: numberKind,
+    country,
+    providers,
+    whatsapp,
+    caller: kind,
+  }
   const channels = CHANNELS.map(channel => {
     const explained = explainChannel(channel, order, obstacle(channel, situation))
     return { ...explained, provider: explained.usable ? firstProvider(channel, country) : null }
   })
   const usable = channels.filter(one => one.usable).map(one => one.channel)
   const first = firstUsable(order, usable) ?? null
-  const refusal = refusalOf(isGeoBlocked(settings, { kind: recipient.kind, country }), first, magicRefusal)
+  const refusedKind = refusedNumberKind(settings, numberKind)
+  const refusal = refusedKind
+    ? 'InvalidRecipientError'
+    : refusalOf(isGeoBlocked(settings, { kind: recipient.kind, country }), first, magicRefusal)
   const orderName = order === settings.routing.default ? 'the default order' : `the order of ${country}`
   return {
     channel: refusal === null ? first : null,
     refusal,
-    why:
-      refusal === null ? `It is the first usable channel in ${orderName}.` : (REFUSAL_REASONS[refusal] ?? MAGIC_REASON),
+    why: refusedKind
+      ? `The app sends to no numbers of the kind ${refusedKind}.`
+      : refusal === null
+        ? `It is the first usable channel in ${orderName}.`
+        : (REFUSAL_REASONS[refusal] ?? MAGIC_REASON),
     recipient_type: recipient.kind,
     country,
     order,
@@ -140,6 +155,7 @@ const INVALID_RECIPIENT: RoutePreviewAnswer = {
 const OBSTACLE_REASONS: Record<Obstacle, string> = {
   disabled: "It is switched off in the app's settings.",
   cannot_reach_recipient: 'Email reaches addresses, the other channels phone numbers.',
+  number_kind: 'The app does not use it for numbers of this kind.',
   no_provider: 'The app has no provider for it.',
   no_provider_for_country: 'None of its providers serves the country.',
   provider_paused: 'Its provider is paused.',

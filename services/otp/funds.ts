@@ -4,7 +4,7 @@ import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { scanAll } from '../../infra/store/scan.ts'
-import { CHANNELS } from '../../machines/channels.ts'
+import { PRICED } from '../../machines/channels.ts'
 import type { Delivery, Otp, Prices, Recipient } from '../../machines/otp.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { endOfDay, spendCapOf } from '../../machines/spend-caps.ts'
@@ -60,12 +60,12 @@ export function createFunds({ accounts, prices, clock }: FundsDeps): Funds {
       // The console sends codes with which users sign in, on the account of the deployment itself.
       if (mode === 'test' || app_id === CONSOLE_APP_ID) return NO_PRICES
       const priceOf = await priceLists.get('all')
-      const priced = CHANNELS.map(channel => [channel, priceOf(channel, country)] as const)
-      return Object.fromEntries(priced.filter(([, micros]) => micros > 0))
+      const all = PRICED.map(priced => [priced, priceOf(priced, country)] as const)
+      return Object.fromEntries(all.filter(([, micros]) => micros > 0))
     },
 
     async checkBalance({ company_id, whatsapp }, prices) {
-      const micros = whatsapp === 'link_code' ? (prices.whatsapp ?? 0) : 0
+      const micros = whatsapp === 'link_code' ? (prices.reply ?? 0) : 0
       return micros > 0 && (await accounts.balance(company_id)) < micros ? INSUFFICIENT_FUNDS : NO_RESERVATION
     },
 

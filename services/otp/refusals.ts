@@ -2,6 +2,7 @@
 import type { LimitScope, Refusal } from '../../machines/calls.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 import type { NotAllowedCause, OtpStatus, Reply } from '../../machines/otp.ts'
+import type { RefusableNumberKind } from '../../machines/settings.ts'
 
 export const refusal = (error: ErrorType, detail: string, extra: Partial<Refusal> = {}): Refusal => ({
   kind: 'refused',
@@ -20,6 +21,9 @@ export const geoBlockedRefusal = (country: string | null): Refusal =>
       ? 'This recipient is not served by this app.'
       : `Numbers of ${country} are not served by this app.`,
   )
+
+export const numberKindRefusal = (kind: RefusableNumberKind): Refusal =>
+  refusal('InvalidRecipientError', `This app sends to no numbers of the kind ${kind}.`)
 
 export const abusiveAddressRefusal = (): Refusal =>
   refusal('IpReputationBlockedError', 'The client address is on a list of abusive addresses.')
@@ -63,6 +67,7 @@ const CAUSE_DETAILS: Record<NotAllowedCause, (reply: RefusedReply) => string> = 
   channel_provider_paused: ({ channel }) => `The providers of the channel ${channel} that could send are paused.`,
   channel_cannot_reach_recipient: ({ channel }) =>
     `The channel ${channel} cannot reach this recipient: email reaches an address, the other channels a phone number.`,
+  channel_number_kind: ({ channel }) => `The app does not use the channel ${channel} for numbers of this kind.`,
   channel_no_business_number: ({ channel }) =>
     `The channel ${channel} needs a business number for its link, and this app has none.`,
   channel_not_provable_by_device: ({ channel }) =>

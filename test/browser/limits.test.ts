@@ -206,6 +206,9 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
       await page.getByLabel('Allow a country').fill(country)
       await page.keyboard.press('Enter')
     }
+    await page.getByRole('checkbox', { name: 'Pager' }).uncheck()
+    await page.getByRole('checkbox', { name: 'VoIP' }).check()
+    await page.getByRole('radio', { name: 'Every channel but SMS' }).check()
     await page.getByLabel('Cap a country').fill('United States')
     await page.getByRole('button', { name: 'Add cap' }).click()
     await page.getByRole('button', { name: 'Cap each other country' }).click()
@@ -217,6 +220,10 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     const { settings } = (await admin('GET', `/apps/${APP}`)).body
     expect(settings.spend_caps).to.deep.equal({ US: 25_000_000, '*': 500_000 })
     expect(settings.allowed_countries).to.deep.equal(['US', 'BR'])
+    expect(settings.number_kinds).to.deep.equal({
+      refused: ['premium_rate', 'shared_cost', 'uan', 'voicemail', 'voip'],
+      fixed_line: 'skip_sms',
+    })
 
     await clock.advance(CACHE_TTL_MS)
     const caller = await createTestKey(viewer)

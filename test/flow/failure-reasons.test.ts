@@ -186,7 +186,8 @@ describeLiveFlow('why a code did not arrive', live => {
     before(async () => {
       const prices = [
         { channel: 'telegram', country: 'US', micros: 90_000 },
-        { channel: 'whatsapp', country: 'US', micros: 50_000 },
+        { channel: 'whatsapp', country: '*', micros: 900_000 },
+        { channel: 'whatsapp', kind: 'reply', country: 'US', micros: 50_000 },
       ]
       expect((await live.admin('PUT', '/prices', { prices })).status).to.equal(200)
       await live.advance(CACHE_TTL_MS)
@@ -237,6 +238,10 @@ describeLiveFlow('why a code did not arrive', live => {
       await credit(app.app, 50_000)
       await meta.sendUserMessage(to.slice(1), words)
       await live.eventually(() => expect(meta.messages).to.have.length(1))
+      const company = app.app.replace('app_', 'cmp_')
+      expect((await live.admin('GET', `/companies/${company}`)).body.balance, 'the price of a reply is paid').to.equal(
+        0,
+      )
       expect((await app.server.verify(body.otp_id, codeIn(meta.messages[0]?.requestBody))).body.matched).to.equal(true)
     })
   })

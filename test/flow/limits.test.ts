@@ -24,12 +24,12 @@ describeFlow('the send limits', flow => {
   })
 
   it('accept exactly the allowed number of sends at once per client address, per app, and per app without a client address', async () => {
-    const limits = { client_ip: atMost(2), app: atMost(3), app_without_client_ip: atMost(2) }
+    const limits = { client_ip: atMost(2), app: atMost(8), app_without_client_ip: atMost(2) }
     const { server } = await flow.createTenant({ limits })
     const fromOneAddress = await sendTwelve(() => server.send(freshNumber(), { client_ip: CLIENT_IP }))
     expect(scopes(fromOneAddress).sort()).to.deep.equal(['200', '200', ...Array(10).fill('client_ip')])
     const others = await sendTwelve(() => server.send(freshNumber(), { client_ip: freshAddress() }))
-    expect(scopes(others).sort(), 'one was left').to.deep.equal(['200', ...Array(11).fill('app')])
+    expect(scopes(others).sort(), 'six were left').to.deep.equal([...Array(6).fill('200'), ...Array(6).fill('app')])
     const withoutAddress = await sendTwelve(() => server.send(freshNumber()))
     expect(scopes(withoutAddress).sort()).to.deep.equal(['200', '200', ...Array(10).fill('app_without_client_ip')])
   })
@@ -131,22 +131,36 @@ describeFlow('the send limits', flow => {
 
   it('give devices a limit of their own in the app, which leaves that of servers alone', async () => {
     const limits = { app_publishable: atMost(3), app: atMost(2), app_without_client_ip: atMost(50) }
-    const { server, device } = await flow.createTenant({ resend_cooldown_seconds: [0], limits })
+    const { server, device } = await flow.createTenant({ limits })
     const first = await device.send(freshNumber(), { forwarded: freshAddress() })
-    const answers = [first, await device.resend(first.body.otp_id), await device.send(freshNumber())]
+    const answers = [first, await device.send(freshNumber()), await device.send(freshNumber())]
     expect(scopes(answers)).to.deep.equal(['200', '200', '200'])
     const refused = await device.send(freshNumber(), { forwarded: freshAddress() })
     expect(refusal(refused)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'app' })
     expect(Number(refused.headers.get('retry-after')))
       .to.equal(refused.body.retry_after)
       .and.to.be.within(1, 1200)
-    expect((await device.resend(first.body.otp_id)).body.scope).to.equal('app')
     for (const status of [200, 200, 429])
       expect((await server.send(freshNumber(), { client_ip: freshAddress() })).status).to.equal(status)
   })
 
+  it('give one client address a quarter of what the app may send, resends included, and leave the rest to others', async () => {
+    const limits = { client_ip: [], app_publishable: atMost(8), app: atMost(8) }
+    const { server, device } = await flow.createTenant({ resend_cooldown_seconds: [0], limits })
+    const network = '2a01:4f8:7:1'
+    const sendFrom = (forwarded: string) => device.send(freshNumber(), { forwarded })
+    const { otp_id } = (await sendFrom(`${network}::1`)).body
+    const answers = [await device.resend(otp_id), await sendFrom(`${network}::2`), await device.resend(otp_id)]
+    expect(scopes(answers)).to.deep.equal(['200', 'client_ip', 'client_ip'])
+    for (let nth = 0; nth < 6; nth += 1) expect((await sendFrom(freshAddress())).status).to.equal(200)
+    expect((await sendFrom(freshAddress())).body.scope).to.equal('app')
+    const byServer = []
+    for (let nth = 0; nth < 3; nth += 1) byServer.push(await server.send(freshNumber(), { client_ip: `${network}::1` }))
+    expect(scopes(byServer), 'servers have their own').to.deep.equal(['200', '200', 'client_ip'])
+  })
+
   it('count resends for the client address of the send and for the app, and a refused resend changes nothing', async () => {
-    const limits = { client_ip: [{ max: 3, seconds: 60 }], app: atMost(6) }
+    const limits = { client_ip: [{ max: 3, seconds: 60 }], app: atMost(16) }
     const { server } = await flow.createTenant({ resend_cooldown_seconds: [0], limits })
     const to = freshNumber()
     const { otp_id } = (await server.send(to, { client_ip: CLIENT_IP })).body
@@ -164,8 +178,10 @@ describeFlow('the send limits', flow => {
     expect((await server.resend(otp_id)).status, 'the fourth of the app').to.equal(200)
 
     const other = (await server.send(freshNumber(), { client_ip: freshAddress() })).body.otp_id
+    for (let nth = 0; nth < 10; nth += 1)
+      expect((await server.send(freshNumber(), { client_ip: freshAddress() })).status).to.equal(200)
     const withoutAddress = (await server.send(freshNumber())).body.otp_id
-    expect((await server.resend(withoutAddress)).status, 'the sixth of the app').to.equal(200)
+    expect((await server.resend(withoutAddress)).status, 'the last of the app').to.equal(200)
     for (const id of [other, withoutAddress]) expect((await server.resend(id)).body.scope).to.equal('app')
     await flow.waitForCode(to, 4)
   })

@@ -132,6 +132,31 @@ describeFlow('a send', flow => {
     }
   })
 
+  it('is refused to a number of a kind that the app refuses, and keeps sms from fixed lines where it shall', async () => {
+    const { app, server } = await flow.createTenant({ routing: { default: ['sms'] } })
+    const premium = await server.send('+19002345678')
+    expect(refusal(premium)).to.deep.equal({ type: 'InvalidRecipientError', status: 422 })
+    expect(premium.body.detail).to.equal('This app sends to no numbers of the kind premium_rate.')
+    const fixedLine = '+442079460018'
+    const { body } = await server.send(fixedLine)
+    expect(body).to.include({ channel: 'sms' })
+
+    await flow.changeSettings(app, {
+      number_kinds: { refused: [], fixed_line: 'skip_sms' },
+      resend_cooldown_seconds: [0],
+    })
+    expect((await server.send('+19002345678')).status).to.equal(200)
+    const skipped = await server.send(fixedLine)
+    expect(skipped.body.type).to.equal('NoEnabledChannelError')
+    expect(skipped.body.channels[0]).to.deep.equal({ channel: 'sms', reason: 'number_kind' })
+    await flow.advance(60_000)
+    expect((await server.resend(body.otp_id, 'sms')).body).to.include({
+      type: 'ResendNotAllowedError',
+      cause: 'channel_number_kind',
+    })
+    expect((await server.resend(body.otp_id, 'telegram')).body).to.include({ channel: 'telegram' })
+  })
+
   it('is refused outside the allowed countries, where an app lists some', async () => {
     const { server } = await flow.createTenant({ allowed_countries: ['BR'] })
     expect((await server.send('+5511987654322')).status).to.equal(200)

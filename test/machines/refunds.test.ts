@@ -45,7 +45,7 @@ describe('the price of a delivery', () => {
   it('is due for a code in the chat when the user writes, not when the link is made', () => {
     const link = step(null, start({ order: ['whatsapp'], whatsapp: 'link_code' })).saved
     expect(link.context.deliveries).to.deep.equal([])
-    expect(paid(play(link, message()))).to.deep.equal([['whatsapp', PRICES.whatsapp]])
+    expect(paid(play(link, message()))).to.deep.equal([['whatsapp', PRICES.reply]])
   })
 })
 

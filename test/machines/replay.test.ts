@@ -20,6 +20,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const PRICE = 60
 const WHATSAPP_PRICE = 40
+const REPLY_PRICE = 7
 const AMERICAN: PastRecipient = { kind: 'phone', country: 'US', masked: '+1****01', mailbox: '+14155550001' }
 const MAILBOX: PastRecipient = { kind: 'email', country: null, masked: 'a****@example.com', mailbox: 'ada@example.com' }
 /** Of an international network, which belongs to no country. */
@@ -66,7 +67,7 @@ function replay(events: readonly PastEvent[], saved: SettingsInput, tried: Setti
     tried: resolveSettings(tried),
     since: NOON,
     providers: provided.map(channel => ({ channel, paused: false, countries: null })),
-    prices: () => ({ sms: PRICE, whatsapp: WHATSAPP_PRICE, email: PRICE }),
+    prices: () => ({ sms: PRICE, whatsapp: WHATSAPP_PRICE, reply: REPLY_PRICE, email: PRICE }),
     pastDays: () => [],
   })
   for (const event of events) play(event)

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
-import type { Channel, Obstacle } from '../../machines/channels.ts'
+import { CHANNELS, type Channel, type Obstacle } from '../../machines/channels.ts'
+import type { Prices } from '../../machines/otp.ts'
 import {
   costIn,
   firstUsable,
+  freeChannel,
   isGeoBlocked,
   obstacle,
   orderFor,
@@ -11,7 +13,7 @@ import {
   SANDBOX_SCOPES,
   usableChannels,
 } from '../../machines/routing.ts'
-import type { AppSettings } from '../../machines/settings.ts'
+import type { AppSettings, WhatsAppMode } from '../../machines/settings.ts'
 
 type ChannelSettings = AppSettings['channels']
 
@@ -36,8 +38,9 @@ const routingInput = ({
   changes,
   ...rest
 }: Partial<RoutingInput> & { changes?: Partial<ChannelSettings> } = {}): RoutingInput => ({
-  settings: { channels: channels(changes) },
+  settings: { channels: channels(changes), number_kinds: { refused: ['pager'], fixed_line: 'skip_sms' } },
   recipient: 'phone',
+  number_kind: undefined,
   country: 'GB',
   providers: SANDBOX_SCOPES,
   whatsapp: 'template',
@@ -76,6 +79,10 @@ describe('the usable channels', () => {
     ],
     ['email to a phone number', 'email', {}, 'cannot_reach_recipient'],
     ['sms to an email address', 'sms', { recipient: 'email' }, 'cannot_reach_recipient'],
+    ['whatsapp to a number of a refused kind', 'whatsapp', { number_kind: 'pager' }, 'number_kind'],
+    ['sms to a fixed line that it skips', 'sms', { number_kind: 'fixed_line' }, 'number_kind'],
+    ['telegram to such a fixed line', 'telegram', { number_kind: 'fixed_line' }, null],
+    ['sms to a number of a kind that is not refused', 'sms', { number_kind: 'toll_free' }, null],
     ['a channel without a provider', 'telegram', { providers: [providerOf('sms')] }, 'no_provider'],
     ['a channel whose provider is paused', 'sms', { providers: [PAUSED] }, 'provider_paused'],
     ['a channel whose provider serves other countries', 'sms', { providers: [INDIAN] }, 'no_provider_for_country'],
@@ -169,4 +176,19 @@ describe('the cost of a message', () => {
     expect([costIn(cost, 'GB'), costIn(cost, 'FR'), costIn(cost, null)]).to.deep.equal([0, 60_000, 60_000])
     expect([costIn({ GB: 1 }, 'FR'), costIn({}, null)]).to.deep.equal([null, null])
   })
+})
+
+describe('the free channel', () => {
+  const usable = [...CHANNELS]
+  const cases: [string, Prices, WhatsAppMode, Channel | null][] = [
+    ['is the first without a price, and never sms', {}, 'template', 'whatsapp'],
+    ['is no channel with a price', { whatsapp: 1, telegram: 1, email: 1 }, 'template', null],
+    ['is not kept from templates by the price of a reply', { reply: 1 }, 'template', 'whatsapp'],
+    ['is WhatsApp with link_code, where replies are free', { whatsapp: 1 }, 'link_code', 'whatsapp'],
+    ['is not WhatsApp with link_code, where replies have a price', { reply: 1 }, 'link_code', 'telegram'],
+    ['is WhatsApp with link_inbound, where replies are free', { whatsapp: 1 }, 'link_inbound', 'whatsapp'],
+    ['is not WhatsApp with link_inbound, where replies have a price', { reply: 1 }, 'link_inbound', 'telegram'],
+  ]
+  for (const [words, prices, whatsapp, free] of cases)
+    it(words, () => expect(freeChannel({ order: usable, usable }, prices, whatsapp)).to.equal(free))
 })

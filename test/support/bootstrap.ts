@@ -40,6 +40,7 @@ export const fullBootstrapFile = () => ({
   prices: [
     { channel: 'sms', country: 'GB', micros: 40_000 },
     { channel: 'sms', country: '*', micros: 90_000 },
+    { channel: 'whatsapp', kind: 'reply', country: '*', micros: 5_000 },
   ],
   ip_lists: [
     { class: 'abusive', cidr: '45.95.147.7/24' },

@@ -28,7 +28,7 @@ export const defaultRules: Rules = {
 }
 
 /** Telegram and email are free. */
-export const PRICES = { sms: 40_000, whatsapp: 10_000 }
+export const PRICES = { sms: 40_000, whatsapp: 10_000, reply: 3_000 }
 
 export type StartCommand = Extract<OtpCommand, { type: 'otp.start' }>
 export type StartOptions = Partial<Omit<StartCommand, 'rules'>> & { rules?: Partial<Rules> }

@@ -1,5 +1,5 @@
 // Pays for a test of a provider, which is a message like any other. In: the app, the channel and the recipient of a test. Out: a charge that
-// can be given back, or a refusal: the country is blocked, the company has had its tests of the day, the spend cap is reached, or the
+// can be given back, or a refusal: the kind of number or the country is blocked, the company has had its tests of the day, the spend cap is reached, or the
 // balance is too low. A refused test leaves nothing behind.
 import type { Clock } from '../../../infra/clock.ts'
 import { rateLimited } from '../../../infra/http/problem.ts'
@@ -7,7 +7,7 @@ import { newId } from '../../../infra/ids.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { DAY_MS } from '../../../infra/time.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import { isGeoBlocked } from '../../../machines/routing.ts'
+import { isGeoBlocked, refusedNumberKind } from '../../../machines/routing.ts'
 import { endOfDay, spendCapOf } from '../../../machines/spend-caps.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { problem } from '../../domain/errors.ts'
@@ -18,6 +18,7 @@ import type { App } from '../../domain/tenancy/documents.ts'
 import { resolveSettings } from '../../domain/tenancy/settings.ts'
 import type { CounterDoc } from '../../domain/verifications/documents.ts'
 import type { ParsedRecipient } from '../../domain/verifications/valid-recipient.ts'
+import { validationProblem } from '../request-input.ts'
 
 export interface ChargedTest {
   app: App
@@ -83,7 +84,14 @@ export function createChargeTest({ store, accounts, clock }: ChargeTestDeps): Ch
 
   return async test => {
     const { app, recipient } = test
-    if (isGeoBlocked(resolveSettings(app.settings), targetOf(recipient)))
+    const settings = resolveSettings(app.settings)
+    const numberKind = recipient.kind === 'phone' ? recipient.numberKind : undefined
+    const refusedKind = refusedNumberKind(settings, numberKind)
+    if (refusedKind !== null)
+      throw validationProblem([
+        { path: 'recipient', message: `is of the kind ${refusedKind}, and the app sends to no such numbers` },
+      ])
+    if (isGeoBlocked(settings, targetOf(recipient)))
       throw problem('GeoBlockedError', { detail: 'The app does not send to this country. Nothing was sent.' })
     const at = clock.now()
     await dailyTests.take(app.company_id, at)

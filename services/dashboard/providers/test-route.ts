@@ -114,7 +114,7 @@ export const providerTestOperations = [
     role: 'developer',
     summary: 'Test a provider with a real call',
     description:
-      "Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification. It costs what a message to this recipient costs, is refunded when the vendor does not accept it, and obeys the countries and spend caps of the app. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything, sends nothing and costs nothing. At most ten per minute and app, twenty per day (UTC) and company, three in ten minutes to one recipient, and two of a company at once. 503: no process of the channel runs, or it is busy and did not answer within the provider's timeout.",
+      "Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification. It costs what a message to this recipient costs, is refunded when the vendor does not accept it, and obeys the kinds of numbers, the countries and the spend caps of the app. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything, sends nothing and costs nothing. At most ten per minute and app, twenty per day (UTC) and company, three in ten minutes to one recipient, and two of a company at once. 503: no process of the channel runs, or it is busy and did not answer within the provider's timeout.",
     body: { schema: providerTestBody, example: { recipient: SAMPLE_NUMBER } },
     answers: [
       {

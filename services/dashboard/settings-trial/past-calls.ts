@@ -17,6 +17,7 @@ import { networksOf } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import { mailboxOf } from '../../domain/verifications/mailbox.ts'
+import { parseRecipient } from '../../domain/verifications/valid-recipient.ts'
 
 export interface ReadCallsDeps {
   keyring: Pick<Keyring, 'unseal'>
@@ -121,6 +122,7 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
     recipient: {
       kind: recipient.kind,
       country: recipient.country,
+      ...(recipient.number_kind && { number_kind: recipient.number_kind }),
       masked: recipient.masked,
       mailbox,
     },
@@ -217,15 +219,16 @@ const NOT_BY_SETTINGS: ReadonlySet<RefusalType> = new Set([
   'HTTPException',
   'ValidationError',
   'InvalidIdempotencyKeyError',
-  'InvalidRecipientError',
   'OtpNotFoundError',
   'ServiceUnavailableError',
 ])
+/** A number of a kind that the app refuses is one. */
+const isNoRecipient = ({ type, masked }: RefusalDoc): boolean => type === 'InvalidRecipientError' && masked === null
 const REFUSED_EARLY: ReadonlySet<RefusalType> = new Set(['OriginNotAllowedError', 'PublishableSendDisabledError'])
 
 export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal: RefusalDoc): PastCalls {
   const { _id: id, type, judged } = refusal
-  if (NOT_BY_SETTINGS.has(type)) return { events: [] }
+  if (NOT_BY_SETTINGS.has(type) || isNoRecipient(refusal)) return { events: [] }
   if (type === 'ChallengeRequiredError') return unplayed('challenge')
   if (judged === undefined) return unplayed(REFUSED_EARLY.has(type) ? 'refused_early' : 'not_recorded')
   const { call, kind, otp_id, channel, without_link, without_telegram, sealed, reputation } = judged
@@ -240,6 +243,8 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
   const recipientKind = person.recipient.includes('@') ? 'email' : 'phone'
   const index = recipientKind === 'phone' && !readsNumbers ? refusal.recipient : undefined
   const mailbox = index ?? mailboxOf(person.recipient)
+  const parsed = recipientKind === 'phone' ? parseRecipient(person.recipient) : null
+  const number_kind = parsed?.kind === 'phone' ? parsed.numberKind : undefined
   return {
     events: [
       {
@@ -250,6 +255,7 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
         recipient: {
           kind: recipientKind,
           country: refusal.country,
+          ...(number_kind && { number_kind }),
           masked: refusal.masked ?? '',
           mailbox,
         },

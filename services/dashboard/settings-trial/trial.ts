@@ -4,7 +4,7 @@ import { httpException } from '../../../infra/http/problem.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import { scanAll } from '../../../infra/store/scan.ts'
 import { DAY_MS } from '../../../infra/time.ts'
-import { CHANNELS } from '../../../machines/channels.ts'
+import { PRICED } from '../../../machines/channels.ts'
 import type { Period } from '../../../machines/fraud.tally.ts'
 import { MAX_CODE_LIFE_MS } from '../../../machines/otp.code-life.ts'
 import type { KeyKind, Prices } from '../../../machines/otp.ts'
@@ -131,7 +131,7 @@ async function readPrices(store: CountersignStore): Promise<(country: string | n
   const all: Price[] = []
   for await (const price of scanAll(store.docs('prices'))) all.push(price)
   const priceOf = priceList(all)
-  return country => Object.fromEntries(CHANNELS.map(channel => [channel, priceOf(channel, country)]))
+  return country => Object.fromEntries(PRICED.map(priced => [priced, priceOf(priced, country)]))
 }
 
 /** What the guard has counted on the days before reading begins, which it compares with. */

@@ -30,7 +30,7 @@ export function ruleProblems(file: unknown, { production }: { production: boolea
     ...(production ? keys.flatMap(shortKeyProblems) : []),
     ...providers.flatMap(items => findRepeats(items, 'name')),
     ...providers.flat().flatMap(providerProblems),
-    ...findRepeats(prices, 'country', ({ value }) => `${value.channel} ${value.country}`),
+    ...findRepeats(prices, 'country', ({ value }) => `${value.channel} ${value.kind} ${value.country}`),
     ...unconfirmedRanges(ranges),
   ]
 }

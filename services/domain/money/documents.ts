@@ -2,7 +2,7 @@
 import { SWEPT } from '../../../infra/partitions.ts'
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { type CollectionSpec, collection, type StoreOf } from '../../../infra/store/store.ts'
-import type { Channel } from '../../../machines/channels.ts'
+import type { Channel, Priced } from '../../../machines/channels.ts'
 
 /** `hold`: a delivery was accepted. `refund`: the delivery failed. `void`: the delivery was never made;
  *  with 0, it was erased, and stays paid. `recharge`: the code of a refunded delivery was entered, so it is charged again. */
@@ -154,32 +154,37 @@ export const rechargeEntry = (otp_id: string, delivery_id: string, micros: numbe
 
 export interface Price extends Doc {
   channel: Channel
+  /** Of a reply in a WhatsApp chat; absent for other messages. */
+  kind?: 'reply' | undefined
   /** ISO 3166-1 alpha-2, or `ANY_COUNTRY` for every country without a price of its own. */
   country: string
   micros: number
 }
 
-export const priceId = (channel: Channel, country: string): string => `${channel}:${country}`
+export const priceId = (priced: Priced, country: string): string => `${priced}:${country}`
 
 export const ANY_COUNTRY = '*'
 
 export const priceDoc = (price: Omit<Price, '_id'>): Price => ({
-  _id: priceId(price.channel, price.country),
-  ...price,
+  _id: priceId(price.kind ?? price.channel, price.country),
+  channel: price.channel,
+  ...(price.kind && { kind: price.kind }),
+  country: price.country,
+  micros: price.micros,
 })
 
 /** Null where the stored price is the wanted one. */
 export const priceUpdate = (stored: Pick<Price, 'micros'>, { micros }: Pick<Price, 'micros'>) =>
   stored.micros === micros ? null : { $set: { micros } }
 
-/** The price of a message: that of its channel and country, or of its channel for all other countries, or nothing. */
-export type PriceList = (channel: Channel, country: string | null) => number
+/** The price of a message: that of its country, or that of all other countries, or nothing. */
+export type PriceList = (priced: Priced, country: string | null) => number
 
 export function priceList(prices: readonly Price[]): PriceList {
   const micros = new Map(prices.map(price => [price._id, price.micros]))
-  return (channel, country) =>
-    (country === null ? undefined : micros.get(priceId(channel, country))) ??
-    micros.get(priceId(channel, ANY_COUNTRY)) ??
+  return (priced, country) =>
+    (country === null ? undefined : micros.get(priceId(priced, country))) ??
+    micros.get(priceId(priced, ANY_COUNTRY)) ??
     0
 }
 

@@ -3,6 +3,14 @@
 import { z } from 'zod'
 import { channel, countryOrAll } from './value-schemas.ts'
 
+export const priceKind = z.literal('reply').meta({
+  description: 'Of `whatsapp` only: the price of a reply in a chat that the user began. Absent: of other messages.',
+})
+
 export const priceSchema = z
-  .strictObject({ channel, country: countryOrAll, micros: z.int().min(0) })
+  .strictObject({ channel, kind: priceKind.optional(), country: countryOrAll, micros: z.int().min(0) })
+  .refine(({ channel, kind }) => kind === undefined || channel === 'whatsapp', {
+    path: ['kind'],
+    error: 'is for the channel whatsapp alone',
+  })
   .meta({ id: 'PriceInput', description: 'What a message costs, in micro-units.' })

@@ -50,7 +50,7 @@ function settingsIn(group: z.ZodObject, defaults: Values, above: string, screenA
     }
     const words = { ...NO_WORDS, screen: screenAbove, ...(member.meta() as Partial<typeof NO_WORDS>) }
     if (words.title === '') throw new Error(`the setting ${path} has no title`)
-    const choices = CHOICES.get(schema) ?? {}
+    const choices = CHOICES.get(schema instanceof z.ZodArray ? schema.element : schema) ?? {}
     return { ...words, path, kind: kindOf(member), bounds: boundsOf(schema), choices, default: defaults[name] }
   })
 }
@@ -74,6 +74,7 @@ function kindOf(member: z.ZodType) {
   if (schema instanceof z.ZodString) return member.safeParse(null).success ? 'optional_text' : 'text'
   if (!(schema instanceof z.ZodArray)) return 'by_name'
   if (schema.element === limitRule) return 'rules'
+  if (CHOICES.has(schema.element)) return 'choices'
   return unit === 'duration' ? 'durations' : 'list'
 }
 

@@ -9,10 +9,11 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { type Magic, magicOf } from '../../../machines/magic-recipients.ts'
 import { maskEmail, maskPhone } from '../../../machines/masking.ts'
 import type { Mode } from '../../../machines/otp.ts'
+import { type NumberKind, refusableNumberKind } from '../../../machines/settings.ts'
 import { E164 } from '../../../machines/settings.values.ts'
 
 export type ParsedRecipient =
-  | { kind: 'phone'; value: string; country: string | null; callingCode: string }
+  | { kind: 'phone'; value: string; country: string | null; callingCode: string; numberKind?: NumberKind }
   | { kind: 'email'; value: string }
 
 export interface CheckedRecipient {
@@ -25,7 +26,8 @@ export function acceptRecipient(text: string, mode: Mode): CheckedRecipient | nu
   const found = parseRecipient(text)
   const magic = magicOf(mode, found?.value ?? text)
   if (magic && 'refuses' in magic && magic.refuses === 'InvalidRecipientError') return null
-  const parsed = found ?? (magic ? magicRecipient(text) : null)
+  // To the metadata the numbers among them are personal numbers, which an app may refuse.
+  const parsed = magic ? magicRecipient(found?.value ?? text) : found
   return parsed && { parsed, magic }
 }
 
@@ -55,9 +57,23 @@ function parsePhone(text: string): ParsedRecipient | null {
   if (!E164.test(text)) return null
   const number = parsePhoneNumberFromString(text)
   // The parser corrects some mistakes. A number that it corrected is not what the caller typed, and is refused.
-  if (!number?.isValid() || number.number !== text) return null
-  return { kind: 'phone', value: text, country: number.country ?? null, callingCode: number.countryCallingCode }
+  // A number of a plan without kinds has no type, and can be valid. Asking for the type costs as much as asking whether it is valid.
+  const type = number?.getType()
+  if (!number || (type === undefined && !number.isValid()) || number.number !== text) return null
+  const numberKind = NUMBER_KINDS.get(type ?? '')
+  return {
+    kind: 'phone',
+    value: text,
+    country: number.country ?? null,
+    callingCode: number.countryCallingCode,
+    ...(numberKind && { numberKind }),
+  }
 }
+
+/** libphonenumber calls them `PREMIUM_RATE` and so on. */
+const NUMBER_KINDS: ReadonlyMap<string, NumberKind> = new Map(
+  [...refusableNumberKind.options, 'fixed_line' as const].map(kind => [kind.toUpperCase(), kind]),
+)
 
 const MAX_ADDRESS_BYTES = 254
 const MAX_LOCAL_BYTES = 64

@@ -34,7 +34,10 @@ export const refusal = {
   invalid: errorRefusal('ValidationError', 'A member of the body is missing or malformed.', {
     errors: [{ path: 'recipient', message: 'is required' }],
   }),
-  recipient: errorRefusal('InvalidRecipientError', 'The recipient is no valid phone number or email address.'),
+  recipient: errorRefusal(
+    'InvalidRecipientError',
+    'The recipient is no valid phone number or email address, or it is a number of a kind that the app refuses.',
+  ),
   idempotencyKey: errorRefusal('InvalidIdempotencyKeyError', 'The idempotency key is longer than 128 characters.'),
   noChannel: errorRefusal(
     'NoEnabledChannelError',

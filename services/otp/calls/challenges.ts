@@ -15,6 +15,7 @@ import {
   CHALLENGE_LIFE_MS,
   difficultyFor,
   encodeSalt,
+  isHardEnough,
   isHardest,
   isSolved,
   parseSolution,
@@ -112,15 +113,17 @@ export function createChallenges({ keyring, clock, spent, guard, metrics }: Chal
       const isExempt = by.kind === 'server' || when === 'off' || (when === 'risk' && by.mode === 'test')
       if (isExempt) return NOT_NEEDED
 
-      // A good solution is accepted even if a harder challenge would be asked for now, or none.
-      const solution = goodSolution(call)
-      const reservation = solution && (await spend(solution, command_id))
-      if (solution && reservation) {
-        metrics.challenges.inc({ mode: by.mode, outcome: 'solved' })
-        return { ...reservation, solvedHardest: isHardest(solution), evidence: null }
-      }
       const { asked, pressure, evidence } = await needOf(call)
-      if (when === 'risk' && !asked) return { ...NOT_NEEDED, evidence }
+      const isAsked = asked || when === 'always'
+      // Where none would be asked for now, a good solution is spent all the same: the device may have been asked a moment ago.
+      const solution = goodSolution(call)
+      const counts = solution !== null && (!isAsked || isHardEnough(solution, pressure))
+      const reservation = counts ? await spend(solution, command_id) : null
+      if (counts && reservation) {
+        metrics.challenges.inc({ mode: by.mode, outcome: 'solved' })
+        return { ...reservation, solvedHardest: isHardest(solution), evidence }
+      }
+      if (!isAsked) return { ...NOT_NEEDED, evidence }
       metrics.challenges.inc({ mode: by.mode, outcome: call.solution === undefined ? 'asked' : 'rejected' })
       return { ...NOT_NEEDED, refusal: askFor(call, pressure) }
     },
@@ -130,6 +133,6 @@ export function createChallenges({ keyring, clock, spent, guard, metrics }: Chal
 const detailOf = ({ solution }: ChallengedCall): string =>
   solution === undefined
     ? 'Solve the challenge and repeat the call with the header challenge-solution.'
-    : 'This solution is wrong, late, used, or of another call. Solve the new challenge.'
+    : 'This solution is wrong, late, used, of another call, or too easy by now. Solve the new challenge.'
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -65,6 +65,7 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
       index: recipientIndex,
       masked: plan.masked,
       country: plan.country,
+      ...(plan.recipient.kind === 'phone' && plan.recipient.numberKind && { number_kind: plan.recipient.numberKind }),
     },
     client_ip: clientAddress === null ? null : keyring.seal(clientAddress, atRest.clientIp(otp_id)),
     ...(circumstances && { circumstances }),

@@ -1,5 +1,5 @@
 // Plans a send: the checks that count nothing. In: the recipient, the app, the reputation of the client address. Out: the channel, or the
-// refusal of the first check that fails: country → channel → client address. Pure.
+// refusal of the first check that fails: kind of number → country → channel → client address. Pure.
 import type { Refusal } from '../../../machines/calls.ts'
 import { type AskedRoute, CHANNELS, type Channel } from '../../../machines/channels.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
@@ -12,6 +12,7 @@ import {
   isGeoBlocked,
   obstacle,
   type RoutingInput,
+  refusedNumberKind,
   routeSend,
   type SendRoute,
   type SendRouteInput,
@@ -24,7 +25,7 @@ import {
 } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Reputation } from '../limits/reputation.ts'
-import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, refusal } from '../refusals.ts'
+import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, numberKindRefusal, refusal } from '../refusals.ts'
 
 export interface SendRequest {
   recipient: CheckedRecipient
@@ -54,7 +55,9 @@ export interface SendPlan extends Pick<SendRequest, 'givenCode'>, SendRoute {
 export function planSend(request: SendRequest): SendPlan | Refusal {
   const { mode, caller, app, reputation, givenCode } = request
   const { parsed: recipient, magic } = request.recipient
-  const country = recipient.kind === 'phone' ? recipient.country : null
+  const { country = null, numberKind = undefined } = recipient.kind === 'phone' ? recipient : {}
+  const refusedKind = refusedNumberKind(app.settings, numberKind)
+  if (refusedKind !== null) return numberKindRefusal(refusedKind)
   if (isGeoBlocked(app.settings, { kind: recipient.kind, country }) || isMagicRefusal(magic, 'GeoBlockedError'))
     return geoBlockedRefusal(country)
 
@@ -63,6 +66,7 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
   const routing: SendRouteInput = {
     settings,
     recipient: recipient.kind,
+    number_kind: numberKind,
     country,
     providers: app.providers(mode),
     whatsapp: settings.channels.whatsapp.mode,

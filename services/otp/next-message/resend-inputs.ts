@@ -39,6 +39,7 @@ export const obstacleFor = (otp: Otp, app: CachedApp, channel: Channel): Obstacl
 const routingInputOf = (otp: Otp, { settings }: CachedApp, providers: readonly ProviderScope[]): RoutingInput => ({
   settings,
   recipient: otp.recipient.kind,
+  number_kind: otp.recipient.number_kind,
   country: otp.recipient.country,
   providers,
   whatsapp: otp.whatsapp,

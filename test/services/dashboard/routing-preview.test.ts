@@ -12,6 +12,7 @@ import { onEmbeddedStore } from '../../support/stores.ts'
 
 const BRAZILIAN = '+5511987654321'
 const BRITISH = '+447400123456'
+const [PREMIUM, VOIP] = ['+19002345678', '+445612345678']
 
 onEmbeddedStore('the routing preview', fresh => {
   let admin: TestAdmin
@@ -122,6 +123,16 @@ onEmbeddedStore('the routing preview', fresh => {
     expect(await explain('ann@example.com')).to.include({ channel: 'email', refusal: null, country: null })
   })
 
+  it('names the refused kind of a number, and the channels that its kind has not', async () => {
+    const premium = await explain(PREMIUM)
+    expect(premium).to.include({ channel: null, refusal: 'InvalidRecipientError', recipient_type: 'phone' })
+    expect(premium.why).to.contain('premium_rate')
+    await change({ number_kinds: { fixed_line: 'skip_sms' } })
+    const fixedLine = await explain('+442079460018')
+    expect(fixedLine).to.include({ channel: 'whatsapp', refusal: null })
+    expect(obstacles(fixedLine)).to.include({ sms: 'number_kind', whatsapp: null })
+  })
+
   it('reports an invalid recipient, and refuses a body without one', async () => {
     expect(await explain('+4412')).to.include({ channel: null, refusal: 'InvalidRecipientError' })
     expect(errorPaths(await admin.ask('POST', `/apps/${app}/route`, {}))).to.deep.equal(['recipient'])
@@ -166,12 +177,13 @@ onEmbeddedStore('the routing preview', fresh => {
       'when no channel is enabled',
       { channels: { sms: DISABLED, whatsapp: DISABLED, telegram: DISABLED, email: DISABLED } },
     ],
+    ['when kinds of numbers are refused', { number_kinds: { refused: ['voip', 'personal_number'] } }],
     ['when both are so', { blocked_countries: ['US'], routing: { default: [] } }],
   ] as const)
     it(`refuses what a send refuses, with the same error, ${when}`, async () => {
       expect((await change(settings)).status).to.equal(200)
       const recipients = MAGIC_RECIPIENTS.flatMap(([number, name]) => [number, `${name}@magic.test`])
-      for (const recipient of [BRITISH, 'a@example.com', 'nothing', ...recipients]) {
+      for (const recipient of [BRITISH, PREMIUM, VOIP, 'a@example.com', 'nothing', ...recipients]) {
         const { refusal } = await explain(recipient, { mode: 'test' })
         expect(refusal, recipient).to.equal(await refusalOfSend(recipient))
       }

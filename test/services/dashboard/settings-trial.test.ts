@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { newId } from '../../../infra/ids.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
-import type { Channel } from '../../../machines/channels.ts'
+import type { Channel, Priced } from '../../../machines/channels.ts'
 import { isPaid } from '../../../machines/otp.charges.ts'
 import { isEnded } from '../../../machines/otp.queries.ts'
 import type { KeyKind, Otp } from '../../../machines/otp.ts'
@@ -12,7 +12,7 @@ import { type TrialDeps, trySettings } from '../../../services/dashboard/setting
 import type { TrialInput } from '../../../services/dashboard/settings-trial/trial-input.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { openAccount } from '../../../services/domain/money/batches.ts'
-import { priceId } from '../../../services/domain/money/documents.ts'
+import { type Price, priceDoc } from '../../../services/domain/money/documents.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
 import { providerContext, providerId } from '../../../services/domain/tenancy/documents.ts'
 import { resolveSettings, type SettingsInput } from '../../../services/domain/tenancy/settings.ts'
@@ -44,17 +44,25 @@ const RECIPIENTS = [
   '+14155550002',
   '+447911123456',
   '+4915112345678',
+  '+493012345678',
+  '+18002345678',
   'ada@example.com',
   'ada+shop@example.com',
 ]
 const ADDRESSES = [null, '8.8.8.8', '8.8.4.4', '2a00:1450:4001:800::1', '2a00:1450:4001:801::1']
 
-const PRICES: readonly [Channel, number][] = [
+const PRICES: readonly [Priced, number][] = [
   ['sms', 60],
   ['whatsapp', 40],
+  ['reply', 20],
   ['email', 10],
 ]
-const priced = (channel: Channel) => ({ _id: priceId(channel, '*'), channel, country: '*' })
+const priceOf = (priced: Priced, micros: number): Price =>
+  priceDoc({
+    ...(priced === 'reply' ? { channel: 'whatsapp', kind: priced } : { channel: priced }),
+    country: '*',
+    micros,
+  })
 /** What is paid for a verification, refunds deducted. */
 const LONGEST_CACHED_MS = 2 * TENANT_CACHE.ttlMs
 const kept = ({ deliveries }: Otp): number => deliveries.filter(isPaid).reduce((sum, { micros }) => sum + micros, 0)
@@ -154,6 +162,10 @@ const settings = fc.record({
   }),
   blocked_countries: fc.constantFrom<string[]>([], ['DE'], ['GB', 'US']),
   allowed_countries: fc.constantFrom<string[] | null>(null, null, ['GB', 'US']),
+  number_kinds: fc.record({
+    refused: fc.constantFrom([], [], ['toll_free' as const]),
+    fixed_line: fc.constantFrom('use' as const, 'skip_sms' as const),
+  }),
   code: fc.record({ ttl_seconds: fc.constantFrom(60, 600) }),
   auto_fallback: fc.boolean(),
   resend_cooldown_seconds: fc.constantFrom([30], [0], [30, 60]),
@@ -226,7 +238,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
     actor = await startOtpActor(store, keyring)
     const account = openAccount('cmp_a', 1_000_000, actor.clock.now())
     await store.docs('companies').insert([{ _id: 'cmp_a', name: 'A', ...account, created_at: 0, rev: 1 }])
-    await store.docs('prices').insert(PRICES.map(([channel, micros]) => ({ ...priced(channel), micros })))
+    await store.docs('prices').insert(PRICES.map(([priced, micros]) => priceOf(priced, micros)))
   })
   afterEach(() => actor.close())
 
@@ -704,8 +716,8 @@ onEmbeddedStore('a replay of past calls', fresh => {
       expect(await told(2 * RECIPIENTS.length)).to.equal(undefined)
       const [shorter, quieter] = [await told(RECIPIENTS.length), await told(RECIPIENTS.length - 1)]
       expect(shorter).to.include({ path: 'since' })
-      expect(shorter.message).to.match(/^begins a time with too much traffic: more than 6 .*\. Try a shorter time$/)
-      expect(quieter.message).to.match(/^has too much traffic before it: more than 5 .*: try one with less traffic$/)
+      expect(shorter.message).to.match(/^begins a time with too much traffic: more than 8 .*\. Try a shorter time$/)
+      expect(quieter.message).to.match(/^has too much traffic before it: more than 7 .*: try one with less traffic$/)
     })
   })
 

@@ -11,6 +11,7 @@ const OBSTACLES: Record<`channel_${Obstacle}`, Refused> = {
   channel_no_provider_for_country: { channel: 'sms' },
   channel_provider_paused: { channel: 'sms' },
   channel_cannot_reach_recipient: { channel: 'email' },
+  channel_number_kind: { channel: 'sms' },
   channel_no_business_number: { channel: 'whatsapp' },
   channel_not_provable_by_device: { channel: 'whatsapp' },
 }

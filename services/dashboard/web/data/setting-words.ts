@@ -42,6 +42,7 @@ export function storedWords(path: string, value: unknown): string {
   if (kind === 'durations') return durations.format(value as number[])
   if (kind === 'rules') return rulesWords(value as Settings['limits']['app'])
   if (kind === 'switch') return value ? 'on' : 'off'
+  if (kind === 'choices') return valueWords((value as string[]).map(one => choices[one]?.label ?? one))
   return (kind === 'choice' && choices[value as string]?.label) || valueWords(value)
 }
 
@@ -76,8 +77,10 @@ export function refusalOf(path: SettingPath): string | undefined {
 export const spanRefusal = ({ min, max }: { min: number; max: number }, example: number): string =>
   `Must be from ${duration.format(min)} to ${duration.format(max)}, such as “${duration.format(example)}”.`
 
+type ChoiceOf<Value> = (Value extends readonly (infer One)[] ? One : Value) & string
+
 export const choicesOf = <Path extends SettingPath>(path: Path) =>
   Object.entries(SETTING_FIELDS[path].choices).map(([value, words]) => ({
-    value: value as MemberAt<Settings, Path> & string,
+    value: value as ChoiceOf<MemberAt<Settings, Path>>,
     ...words,
   }))

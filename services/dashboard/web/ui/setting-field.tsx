@@ -6,6 +6,7 @@ import { amount, lines, type Notation, optionalText, percent, wholeNumber } from
 import { choicesOf, hintOf, labelOf, refusalOf } from '../data/setting-words.ts'
 import { valueAt } from '../data/settings-patch.ts'
 import type { SettingsDraft } from '../data/use-settings-draft.ts'
+import { CheckGroup } from './check-group.tsx'
 import { Switch, TextField, type TextFieldProps } from './field.tsx'
 import { RadioGroup } from './radio-group.tsx'
 import { TypedArea, TypedField } from './typed-field.tsx'
@@ -34,6 +35,7 @@ export function SettingField({ draft, path, refusal = refusalOf(path), ...look }
   const props = { label: labelOf(path), hint: hintOf(path), error: draft.errorUnder(path), ...look }
   if (kind === 'switch') return <Switch {...props} checked={value} onChange={set} />
   if (kind === 'choice') return <RadioGroup {...props} value={value} options={choicesOf(path)} onChange={set} />
+  if (kind === 'choices') return <CheckGroup {...props} value={value} options={choicesOf(path)} onChange={set} />
   if (kind === 'text') return <TextField {...props} value={value} onInput={set} />
   if (kind === 'list') return <TypedArea {...props} rows={3} monospace notation={lines} value={value} onInput={set} />
   return (

@@ -22,7 +22,7 @@ const WHAT_TO_DO: Readonly<Record<ErrorType | 'HTTPException', string>> = {
   ].join('\n'),
   ValidationError: 'Correct the members that `errors` names, by their `path`. The same request will be refused again.',
   InvalidRecipientError:
-    'Ask the user for another number or address. Numbers are E.164: a plus, the country, the number.',
+    'Ask the user for another number or address. Numbers are E.164: a plus, the country, the number. A number of a kind that the app refuses, such as premium rate, is named in `detail`.',
   InvalidIdempotencyKeyError: 'Use an idempotency key of at most 128 characters.',
   NoEnabledChannelError:
     'Enable a channel that reaches this kind of recipient, and give it a provider. A server key reads in `channels` what each channel lacks; [Explain the route](#explainRoute) says the same.',

@@ -47,7 +47,11 @@ const PRICE = { channel: 'sms', country: 'GB', micros: 5 }
 const BAD_CHANNELS = ['pigeon', 'SMS', '', null, 5, 'sms ']
 const BAD_COUNTRIES = ['gb', 'UK', 'ZZ', 'GBR', '', ' GB', '**', null, 44]
 const BAD_PRICES = [-1, 0.5, 1e16, '5', null, true]
+const REPLY = { channel: 'whatsapp', kind: 'reply', country: 'GB', micros: 5 }
 const PRICES: unknown[] = [
+  [{ ...PRICE, kind: 'reply' }],
+  [{ ...REPLY, kind: 'template' }],
+  [REPLY, { ...REPLY, micros: 6 }],
   ...BAD_CHANNELS.map(channel => [{ ...PRICE, channel }]),
   ...BAD_COUNTRIES.map(country => [{ ...PRICE, country }]),
   ...BAD_PRICES.map(micros => [{ ...PRICE, micros }]),

@@ -231,12 +231,15 @@ onEmbeddedStore('POST /apps/{id}/providers/{name}/test', fresh => {
       ])
     })
 
-    it("obeys the app's countries and spend caps", async () => {
+    it("obeys the app's kinds of numbers, countries and spend caps", async () => {
       await credit(100 * PRICE)
       const spend_caps = { US: PRICE }
       await admin.ask('PATCH', `/apps/${app}`, { settings: { blocked_countries: ['FR'], spend_caps } })
       const blocked = await test('main', { recipient: '+33612345678' })
       expect([blocked.status, blocked.body.type]).to.deep.equal([403, 'GeoBlockedError'])
+      expect((await test('main', { recipient: '+19002345678' })).body.errors).to.deep.equal([
+        { path: 'recipient', message: 'is of the kind premium_rate, and the app sends to no such numbers' },
+      ])
       expect((await test('main')).status).to.equal(200)
       const capped = await test('main', numbered(1))
       expect([capped.status, capped.body.scope]).to.deep.equal([429, 'spend_cap'])

@@ -19,6 +19,7 @@ const LIST: Price[] = [
   { channel: 'sms', country: 'US', micros: 7_500 },
   { channel: 'sms', country: 'GB', micros: 40_000 },
   { channel: 'whatsapp', country: 'US', micros: 0 },
+  { channel: 'whatsapp', kind: 'reply', country: 'US', micros: 1_000 },
 ]
 const PRICES = pricesOf(LIST)
 
@@ -33,6 +34,7 @@ describe('the table of prices', () => {
     expect(priceIn(PRICES, 'sms', 'DE')).to.equal(90_000)
     expect(priceIn(PRICES, 'whatsapp', 'US')).to.equal(0)
     expect(priceIn(PRICES, 'email', 'US')).to.equal(0)
+    expect(priceIn(PRICES, 'reply', 'US')).to.equal(1_000)
   })
 
   it('is the same list again', () => {
@@ -61,7 +63,7 @@ describe('the table of prices', () => {
 
   it('counts what changes', () => {
     const after = pricesOf([...LIST.slice(0, 2), { channel: 'sms', country: 'GB', micros: 1 }])
-    expect(changedCells(PRICES, after).sort()).to.deep.equal(['sms:GB', 'whatsapp:US'])
+    expect(changedCells(PRICES, after).sort()).to.deep.equal(['reply:US', 'sms:GB', 'whatsapp:US'])
   })
 
   it("puts own edits on top of another operator's, and keeps theirs elsewhere", () => {

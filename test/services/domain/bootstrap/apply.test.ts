@@ -69,6 +69,7 @@ eachStore('applying the bootstrap file', fresh => {
       ['app_shop', 'https://shop.example/hooks', 'active'],
     ])
     expect(prices).to.deep.equal([
+      { _id: 'reply:*', channel: 'whatsapp', kind: 'reply', country: '*', micros: 5_000 },
       { _id: 'sms:*', channel: 'sms', country: '*', micros: 90_000 },
       { _id: 'sms:GB', channel: 'sms', country: 'GB', micros: 40_000 },
     ])

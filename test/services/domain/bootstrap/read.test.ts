@@ -58,7 +58,7 @@ describe('reading the bootstrap file', () => {
       supabase: { live: undefined, test: undefined },
       providers: null,
     })
-    expect(prices?.map(price => price._id)).to.deep.equal(['sms:GB', 'sms:*'])
+    expect(prices?.map(price => price._id)).to.deep.equal(['sms:GB', 'sms:*', 'reply:*'])
     expect(ip_lists).to.deep.equal([
       { class: 'abusive', cidr: '45.95.147.0/24' },
       { class: 'tor', cidr: '2001:db8::1/128' },
@@ -351,10 +351,10 @@ describe('reading the bootstrap file', () => {
     })
   })
 
-  it('accepts one price per channel and country', () => {
+  it('accepts one price per channel and country, and one of a reply', () => {
     const price = (channel: string, country: string) => ({ channel, country, micros: 1 })
-    expect(
-      faults({ prices: [price('sms', 'GB'), price('email', 'GB'), price('sms', '*'), price('sms', 'GB')] }),
-    ).to.deep.equal(['prices.3.country'])
+    const reply = { ...price('whatsapp', 'GB'), kind: 'reply' }
+    const prices = [price('sms', 'GB'), price('whatsapp', 'GB'), price('sms', '*'), price('sms', 'GB'), reply, reply]
+    expect(faults({ prices })).to.deep.equal(['prices.3.country', 'prices.5.country'])
   })
 })

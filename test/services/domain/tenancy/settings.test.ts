@@ -42,6 +42,7 @@ const DEFAULTS = {
   },
   blocked_countries: [],
   allowed_countries: null,
+  number_kinds: { refused: ['premium_rate', 'shared_cost', 'uan', 'pager', 'voicemail'], fixed_line: 'use' },
   spend_caps: {},
   texts: { sms: {}, email: {}, whatsapp: {} },
   text_links: false,

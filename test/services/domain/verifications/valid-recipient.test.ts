@@ -6,11 +6,26 @@ describe('parseRecipient', () => {
     ['+447911123456', 'GG', '44'],
     ['+14155552671', 'US', '1'],
     ['+5511987654321', 'BR', '55'],
-    ['+883510001234567', null, '883'],
+    ['+881612345678', null, '881'],
   ]
   for (const [number, country, callingCode] of phones)
     it(`accepts ${number} as a number of ${country ?? 'no country'}`, () =>
       expect(parseRecipient(number)).to.deep.equal({ kind: 'phone', value: number, country, callingCode }))
+
+  const kinds: [string, string][] = [
+    ['+442079460018', 'fixed_line'],
+    ['+19002345678', 'premium_rate'],
+    ['+491805123456', 'shared_cost'],
+    ['+972151123456789', 'voicemail'],
+    ['+445512345678', 'uan'],
+    ['+447640123456', 'pager'],
+    ['+18002345678', 'toll_free'],
+    ['+447012345678', 'personal_number'],
+    ['+445612345678', 'voip'],
+  ]
+  for (const [number, kind] of kinds)
+    it(`knows ${number} as ${kind}`, () =>
+      expect(parseRecipient(number)).to.include({ kind: 'phone', numberKind: kind }))
 
   const emails: [string, string][] = [
     ['user@Example.COM', 'user@example.com'],

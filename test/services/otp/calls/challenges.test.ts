@@ -4,7 +4,7 @@ import { solveChallenge } from '../../../../clients/typescript/src/challenge-sol
 import type { Keyring } from '../../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../../infra/metrics.ts'
 import type { Identity } from '../../../../machines/calls.ts'
-import { CHALLENGE_LIFE_MS, HARDEST_DIFFICULTY } from '../../../../machines/challenge.ts'
+import { CHALLENGE_LIFE_MS, EASIEST_DIFFICULTY, HARDEST_DIFFICULTY } from '../../../../machines/challenge.ts'
 import type { ChallengeNeed } from '../../../../machines/fraud.challenge.ts'
 import type { AppSettings } from '../../../../machines/settings.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
@@ -106,14 +106,22 @@ eachStore('challenges', fresh => {
     expect(asked).to.have.length(1)
   })
 
-  it('are as hard as the guard says, and a solution is good although a harder one would be asked for now', async () => {
+  it('are as hard as the guard says, and a solution counts at what is asked for now, less two bits', async () => {
     const { check } = challenges()
     const solution = solve(await check(call()))
+    const pressureOf = (bits: number): number => (bits - EASIEST_DIFFICULTY) / (HARDEST_DIFFICULTY - EASIEST_DIFFICULTY)
     need = { asked: true, pressure: 1 }
     expect(challengeIn(await check(call())).difficulty).to.equal(HARDEST_DIFFICULTY)
+    challengeIn(await check(call({ solution })))
+    need = { asked: true, pressure: pressureOf(EASIEST_DIFFICULTY + 3) }
+    challengeIn(await check(call({ solution })))
+    need = { asked: true, pressure: pressureOf(EASIEST_DIFFICULTY + 2) }
     const served = await check(call({ solution }))
-    expect(served.refusal).to.equal(undefined)
+    expect(served.refusal, 'it was not spent by what refused it').to.equal(undefined)
     expect(served.solvedHardest).to.equal(false)
+    await served.undo()
+    need = { asked: false, pressure: 1 }
+    expect((await check(call({ solution }))).refusal, 'where none is asked for').to.equal(undefined)
   })
 
   it('solved at the highest difficulty are reported so', async () => {

@@ -33,10 +33,11 @@ describe('the quotas', () => {
     )
 
   it('of a send with an IPv4 address are four, and a publishable key has its own one for the app', () => {
-    const server = ['recipient 5,20', 'client_ip 20,100', 'app 6000', 'recipient 50']
+    const server = ['recipient 5,20', 'client_ip 20,100,1500', 'app 6000', 'recipient 50']
     expect(described(resend({ address: known('8.8.8.8') }))).to.deep.equal(server)
     expect(described(resend({ address: known('8.8.8.8'), kind: 'publishable' }))).to.deep.equal([
-      ...server.slice(0, 2),
+      'recipient 5,20',
+      'client_ip 20,100,15,5000',
       'app 60,20000',
       'recipient 50',
     ])
@@ -65,13 +66,13 @@ describe('the quotas', () => {
 
   it('of an IPv6 address are those of its networks, and a suspect address has a share of each', () => {
     expect(described(resend({ address: known('2a01:4f8::1') })).slice(1, 5)).to.deep.equal([
-      'client_ip 20,100',
+      'client_ip 20,100,1500',
       'client_ip 80,400',
       'client_ip 320,1600',
       'client_ip 1280,6400',
     ])
     expect(described(resend({ address: suspect('2a01:4f8::1') })).slice(1, 5)).to.deep.equal([
-      'client_ip_reputation 4,20',
+      'client_ip_reputation 4,20,1500',
       'client_ip_reputation 16,80',
       'client_ip_reputation 64,320',
       'client_ip_reputation 256,1280',

@@ -13,6 +13,7 @@ import { ChallengeCard } from './challenge-card.tsx'
 import { CountriesCard } from './countries-card.tsx'
 import { Decisions } from './decisions.tsx'
 import { FraudGuard } from './fraud-guard.tsx'
+import { NumberKindsCard } from './number-kinds-card.tsx'
 import { Prefixes } from './prefixes.tsx'
 import { RulesCard } from './rules-card.tsx'
 import { SpendCaps } from './spend-caps.tsx'
@@ -41,6 +42,7 @@ export default function Limits() {
       ))}
       <RulesCard draft={draft} />
       <CountriesCard draft={draft} />
+      <NumberKindsCard draft={draft} />
       <SpendCaps draft={draft} />
       <AddressLists />
       <SaveBar draft={draft} beside={<TryOnPastTraffic draft={draft} />} />

@@ -1,8 +1,9 @@
 // Prices as a table of countries and channels, to be read and edited. In: the list of the API. Out: rows, what an edit changes, and the
 // list again. Pure.
-import type { Channel } from '../../../../../machines/channels.ts'
+import type { Priced } from '../../../../../machines/channels.ts'
 import type { Schemas } from '../../api/schema.ts'
 import { editableMicros, parseAmount } from '../../data/amounts.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
 
 export type Price = Schemas['Price']
@@ -13,20 +14,24 @@ export const ANY_COUNTRY = '*'
 export const countryLabel = (country: string): string =>
   country === ANY_COUNTRY ? 'Every other country' : `${countryName(country)} (${country})`
 
-export type CellKey = `${Channel}:${string}`
+export const PRICED_NAMES: Readonly<Record<Priced, string>> = { ...CHANNEL_NAMES, reply: 'WhatsApp reply' }
 
-export const cellKey = (channel: Channel, country: string): CellKey => `${channel}:${country}`
+export type CellKey = `${Priced}:${string}`
 
-/** Micro-units by channel and country. */
+export const cellKey = (priced: Priced, country: string): CellKey => `${priced}:${country}`
+
+/** Micro-units by message and country. */
 export type Prices = ReadonlyMap<CellKey, number>
 
 export const pricesOf = (list: readonly Price[]): Prices =>
-  new Map(list.map(({ channel, country, micros }) => [cellKey(channel, country), micros]))
+  new Map(list.map(({ channel, kind, country, micros }) => [cellKey(kind ?? channel, country), micros]))
 
 export const listOf = (prices: Prices): Price[] =>
   [...prices].map(([key, micros]) => {
-    const [channel, country] = key.split(':') as [Channel, string]
-    return { channel, country, micros }
+    const [priced, country] = key.split(':') as [Priced, string]
+    return priced === 'reply'
+      ? { channel: 'whatsapp', kind: priced, country, micros }
+      : { channel: priced, country, micros }
   })
 
 /** The countries with a price of their own, in the order of their codes; the default first. */
@@ -37,9 +42,9 @@ export const countriesOf = (prices: Prices): string[] => [
     .sort(),
 ]
 
-/** What a message costs there: a price of its own, else the channel's default, else nothing. */
-export const priceIn = (prices: Prices, channel: Channel, country: string): number =>
-  prices.get(cellKey(channel, country)) ?? prices.get(cellKey(channel, ANY_COUNTRY)) ?? 0
+/** What a message costs there: a price of its own, else the default, else nothing. */
+export const priceIn = (prices: Prices, priced: Priced, country: string): number =>
+  prices.get(cellKey(priced, country)) ?? prices.get(cellKey(priced, ANY_COUNTRY)) ?? 0
 
 /** What is in the fields, as typed. An empty field has no price of its own. */
 export type Draft = ReadonlyMap<CellKey, string>

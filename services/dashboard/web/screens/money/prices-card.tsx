@@ -1,8 +1,7 @@
 // What a message costs by country and channel. Operators edit the whole table and save it at once: the API replaces all prices.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { CHANNELS } from '../../../../../machines/channels.ts'
+import { PRICED } from '../../../../../machines/channels.ts'
 import { formatMicros } from '../../data/amounts.ts'
-import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -10,7 +9,7 @@ import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { keepEdit, readEdit } from './kept-edit.ts'
-import { cellKey, countriesOf, countryLabel, type Prices, priceIn } from './price-table.ts'
+import { cellKey, countriesOf, countryLabel, PRICED_NAMES, type Prices, priceIn } from './price-table.ts'
 import { PricesForm } from './prices-form.tsx'
 
 export interface PricesCardProps {
@@ -36,7 +35,7 @@ export function PricesCard({ prices, onSaved, reload }: PricesCardProps) {
   return (
     <Card
       title="Prices"
-      lead="Of one message, for every company. A country without a price of its own has that of every other country."
+      lead="Of one message, for every company. A country without a price of its own has that of every other country. A WhatsApp reply is what the link modes send."
       actions={
         mayEdit &&
         !editing && (
@@ -74,13 +73,13 @@ export function PricesCard({ prices, onSaved, reload }: PricesCardProps) {
 
 const columns = (prices: Prices): Column<string>[] => [
   { name: 'Country', show: countryLabel },
-  ...CHANNELS.map(
-    (channel): Column<string> => ({
-      name: CHANNEL_NAMES[channel],
+  ...PRICED.map(
+    (priced): Column<string> => ({
+      name: PRICED_NAMES[priced],
       align: 'right',
       show: country => {
-        const text = formatMicros(priceIn(prices, channel, country))
-        return prices.has(cellKey(channel, country)) ? text : <span class="soft">{text}</span>
+        const text = formatMicros(priceIn(prices, priced, country))
+        return prices.has(cellKey(priced, country)) ? text : <span class="soft">{text}</span>
       },
     }),
   ),

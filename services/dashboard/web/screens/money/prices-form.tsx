@@ -2,11 +2,10 @@
 // not overwritten: they are shown, with the own edits on top, to be saved again. Prices that cut companies off are confirmed first. Edits are
 // not lost by leaving the screen: a link is asked about, and another company shows them again.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
+import { PRICED, type Priced } from '../../../../../machines/channels.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { Problem } from '../../api/problem.ts'
 import { formatMicros } from '../../data/amounts.ts'
-import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { COUNTRY_CODES } from '../../data/countries.ts'
 import { useChange } from '../../data/use-change.ts'
 import { useLeaveWarning } from '../../data/use-leave-warning.ts'
@@ -28,6 +27,7 @@ import {
   countryLabel,
   draftOf,
   listOf,
+  PRICED_NAMES,
   type Prices,
   priceIn,
   pricesOf,
@@ -72,7 +72,7 @@ export function PricesForm({ saved, onSaved, onCancel }: PricesFormProps) {
     // The button that had the focus is gone then. The one choice of the form adds a country.
     form.current?.querySelector('select')?.focus()
     setRows(old => old.filter(one => one !== country))
-    setDraft(old => new Map([...old].filter(([key]) => !CHANNELS.some(channel => key === cellKey(channel, country)))))
+    setDraft(old => new Map([...old].filter(([key]) => !PRICED.some(priced => key === cellKey(priced, country)))))
   }
   /** Resolves to whether they were saved, after the question where one is asked first. */
   async function save(): Promise<boolean> {
@@ -140,9 +140,9 @@ export function PricesForm({ saved, onSaved, onCancel }: PricesFormProps) {
           <thead>
             <tr>
               <th scope="col">Country</th>
-              {CHANNELS.map(channel => (
-                <th key={channel} scope="col">
-                  {CHANNEL_NAMES[channel]}
+              {PRICED.map(priced => (
+                <th key={priced} scope="col">
+                  {PRICED_NAMES[priced]}
                 </th>
               ))}
               <th scope="col">
@@ -154,15 +154,15 @@ export function PricesForm({ saved, onSaved, onCancel }: PricesFormProps) {
             {rows.map(country => (
               <tr key={country}>
                 <td data-label="Country">{countryLabel(country)}</td>
-                {CHANNELS.map(channel => (
-                  <td key={channel} data-label={CHANNEL_NAMES[channel]}>
+                {PRICED.map(priced => (
+                  <td key={priced} data-label={PRICED_NAMES[priced]}>
                     <PriceField
-                      channel={channel}
+                      priced={priced}
                       country={country}
-                      text={draft.get(cellKey(channel, country)) ?? ''}
-                      inherited={priceIn(prices, channel, ANY_COUNTRY)}
-                      error={showErrors ? errors.get(cellKey(channel, country)) : undefined}
-                      onInput={text => setCell(cellKey(channel, country), text)}
+                      text={draft.get(cellKey(priced, country)) ?? ''}
+                      inherited={priceIn(prices, priced, ANY_COUNTRY)}
+                      error={showErrors ? errors.get(cellKey(priced, country)) : undefined}
+                      onInput={text => setCell(cellKey(priced, country), text)}
                     />
                   </td>
                 ))}
@@ -242,7 +242,7 @@ function changesText(changed: number, errors: number): string {
 }
 
 interface PriceFieldProps {
-  channel: Channel
+  priced: Priced
   country: string
   text: string
   inherited: number
@@ -250,12 +250,12 @@ interface PriceFieldProps {
   onInput(text: string): void
 }
 
-const fieldId = (channel: Channel, country: string): string =>
-  `price-${channel}-${country === ANY_COUNTRY ? 'any' : country}`
+const fieldId = (priced: Priced, country: string): string =>
+  `price-${priced}-${country === ANY_COUNTRY ? 'any' : country}`
 
 /** An empty field shows the price that holds instead. */
-function PriceField({ channel, country, text, inherited, error, onInput }: PriceFieldProps) {
-  const id = fieldId(channel, country)
+function PriceField({ priced, country, text, inherited, error, onInput }: PriceFieldProps) {
+  const id = fieldId(priced, country)
   return (
     <div class={error ? 'money-cell wrong' : 'money-cell'}>
       <input
@@ -263,7 +263,7 @@ function PriceField({ channel, country, text, inherited, error, onInput }: Price
         type="text"
         inputMode="decimal"
         autocomplete="off"
-        aria-label={`${CHANNEL_NAMES[channel]}, ${countryLabel(country)}`}
+        aria-label={`${PRICED_NAMES[priced]}, ${countryLabel(country)}`}
         aria-invalid={error ? true : undefined}
         aria-describedby={error ? `${id}-error` : undefined}
         placeholder={country === ANY_COUNTRY ? 'free' : formatMicros(inherited)}

@@ -30,7 +30,11 @@ const REFUSALS: Readonly<Record<string, string>> = {
 export function sendOutcome(preview: RoutePreview, sender: Sender): string {
   if (sender.kind === 'publishable' && sender.mode === 'live' && !sender.publishableSend)
     return 'A send is refused: publishable keys may not send in live mode. They may once “Devices” under Settings allows it.'
-  if (preview.channel === null) return REFUSALS[preview.refusal ?? ''] ?? `A send is refused: ${preview.why}`
+  if (preview.channel === null) {
+    const isRefusedKind = preview.refusal === 'InvalidRecipientError' && preview.recipient_type !== null
+    const words = isRefusedKind ? undefined : REFUSALS[preview.refusal ?? '']
+    return words ?? `A send is refused: ${preview.why}`
+  }
   const isLink = preview.channel === 'whatsapp' && preview.whatsapp_mode !== 'template'
   return isLink
     ? 'The user gets a link to WhatsApp, and writes first.'

@@ -16,8 +16,10 @@ export interface RefusalWords {
 const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
   InvalidRecipientError: {
     title: 'Not a recipient',
-    means: 'The text is neither a phone number that exists nor an email address.',
+    means:
+      'The text is neither a phone number that exists nor an email address, or it is a number of a kind that the app refuses, such as premium rate.',
     todo: 'Ask the person to check it. A number needs its country code, such as +44.',
+    screen: '/limits',
   },
   NoEnabledChannelError: {
     title: 'No channel',
