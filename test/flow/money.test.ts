@@ -66,6 +66,10 @@ describeLiveFlow('an app with a prepaid balance', live => {
     expect(body.problems).to.deep.equal([])
     expect(body.sum).to.equal(body.balance)
     expect(body.balance).to.be.at.least(0)
+    const { body: statement } = await live.admin('GET', `/companies/${company}/statement`)
+    const { opening_micros, credits_micros, charges_micros, refunds_micros, recharges_micros } = statement
+    expect(opening_micros + credits_micros + charges_micros + refunds_micros + recharges_micros).to.equal(body.balance)
+    expect(statement.closing_micros).to.equal(body.balance)
   }
 
   it('tells its owners by email, and endpoints that ask for it, when the balance is low, and does so once', async () => {
@@ -136,6 +140,21 @@ describeLiveFlow('an app with a prepaid balance', live => {
       note: null,
     })
     expect(items[0].delivery_id).to.match(/^dlv_/)
+    const { delivery_id } = items[0]
+    expect(items[0]).to.include({ app_id: shop.app, channel: 'sms', country: 'US', provider: null })
+    expect(items[0].by).to.match(/^key_/)
+    const only = async (query: string) =>
+      (await live.admin('GET', `/companies/${shop.company}/ledger?${query}`)).body.items.map(
+        ({ kind }: { kind: string }) => kind,
+      )
+    expect(await only('kind=credit')).to.deep.equal(['credit'])
+    expect(await only(`app_id=${shop.app}&channel=sms&country=US`)).to.deep.equal(['hold'])
+    expect(await only(`delivery_id=${delivery_id}`)).to.deep.equal(['hold'])
+    expect(await only('country=FR')).to.deep.equal([])
+    expect(await only(`from=${items[0].at}&to=2031-01-01T00:00:00Z`)).to.include('hold')
+    expect(await only(`to=${items[1].at}`)).to.deep.equal([])
+    const refused = await live.admin('GET', `/companies/${shop.company}/ledger?from=yesterday&kind=gift`)
+    expect([refused.status, refused.body.errors.length]).to.deep.equal([422, 2])
     expect(items[1]).to.include({ kind: 'credit', micros: 100_000, balance_after: 100_000, note: 'a transfer' })
     await expectReconciled(shop)
   })
