@@ -40,7 +40,7 @@ async function openMoney(page: Page): Promise<void> {
 const ledgerRows = (page: Page) => page.getByRole('table', { name: 'Ledger' }).locator('tbody tr')
 const plain = (text: string): string => text.replaceAll('\u202f', ' ')
 
-async function credit(page: Page, amount: string, note = ''): Promise<void> {
+async function credit(page: Page, amount: string, note = 'a transfer'): Promise<void> {
   await page.getByRole('button', { name: 'Credit', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'Credit Acme' })
   await dialog.getByLabel('Amount').fill(amount)
@@ -241,6 +241,10 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     const charged = ledgerRows(page).filter({ hasText: 'Charged for a message' })
     await charged.getByText('−0.0405').waitFor()
     await charged.getByText('0.9595').waitFor()
+    const statement = page.getByRole('region', { name: 'Statement' })
+    await statement.getByRole('row', { name: /US.*0\.0405.*1 × = −0\.0405/ }).waitFor()
+    await statement.getByLabel('Time zone').selectOption('Europe/Berlin')
+    await statement.getByText('in the time zone Europe/Berlin').waitFor()
     await page.getByRole('button', { name: 'Check the books' }).click()
     await page
       .getByText(
@@ -449,7 +453,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await viewer.page.getByText('Only operators of this deployment can set prices.').waitFor()
     await viewer.page.getByText('Only owners of your company can run it').waitFor()
     const main = viewer.page.getByRole('main')
-    expect(await main.getByRole('button').allTextContents()).to.deep.equal(['Export CSV'])
+    expect(await main.getByRole('button').allTextContents()).to.deep.equal(['Print', 'Export statement', 'Export CSV'])
 
     const owner = await open.user(countersign, 'cmp_acme', 'owner')
     await openMoney(owner.page)

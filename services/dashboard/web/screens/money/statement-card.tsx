@@ -37,6 +37,7 @@ export function StatementCard({ company, onChanged }: { company: Schemas['Compan
           <Button onClick={() => window.print()}>Print</Button>
           <ExportButton
             key={`${id} ${month}`}
+            label="Export statement"
             read={asCsv =>
               api.GET('/admin/v1/companies/{id}/statement', { params: { path, query: { month } }, ...asCsv })
             }
