@@ -4,7 +4,7 @@ import { setup } from 'xstate'
 import type { ErrorType } from './errors.ts'
 import * as change from './otp.changes.ts'
 import { guards, type TransitionArgs } from './otp.guards.ts'
-import { attemptsLeft, isMessage } from './otp.queries.ts'
+import { attemptsLeft, carriesCode, isMessage } from './otp.queries.ts'
 import type { Delivery, Effect, EventOf, NotAllowedCause, Otp, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
 import { cooldownEndsAt, fallbackChannel, resendTarget } from './resend.ts'
 import { deliveryEvent, type OtpEnd, otpEvent } from './webhook-events.ts'
@@ -45,6 +45,9 @@ export const approve = assignWith<'otp.verify'>((otp, { by, at }) => change.appr
 export const approveByMessage = assignWith<'message.received'>((otp, { at }) => change.approveByMessage(otp, at))
 export const answerWithCode = assignWith<'message.received'>((otp, { new_delivery_id, at, prices }) =>
   change.addAnswer(otp, new_delivery_id, at, prices),
+)
+export const askForContact = assignWith<'message.received'>((otp, { new_delivery_id, at, prices, writer }) =>
+  writer === undefined ? otp : change.addContactRequest(otp, new_delivery_id, at, prices, writer),
 )
 export const exchange = assignWith<'token.exchange'>((otp, { key_id, at }) => change.recordExchange(otp, key_id, at))
 export const recordReport = assignWith<'delivery.reported'>(change.recordReport)
@@ -118,6 +121,8 @@ export const notifyOtp = (status: OtpEnd) =>
 export const notifyDelivery = effect('notify', ({ context, event }) => {
   if (event.type !== 'delivery.reported' || event.status === 'sent') return null
   const { event_id: id, delivery_id, status } = event
+  // Events tell of messages with a code.
+  if (context.deliveries.some(one => one.delivery_id === delivery_id && !carriesCode(one))) return null
   return { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, status, isMessage(context)) }
 })
 /** The delivery that was just recorded as unpaid has failed like any other. */

@@ -3,7 +3,7 @@
 import type { Channel } from './channels.ts'
 import { deliveryToRecharge, isPaid, keepsPrice } from './otp.charges.ts'
 import { expiryAfterSend } from './otp.code-life.ts'
-import { isMessage } from './otp.queries.ts'
+import { carriesCode, isMessage } from './otp.queries.ts'
 import type {
   Caller,
   Delivery,
@@ -129,6 +129,22 @@ export const addAnswer = (otp: Otp, new_delivery_id: string, at: number, prices:
   deliveries: [...otp.deliveries, newDelivery(new_delivery_id, otp.channel, otp.generation, at, prices.reply)],
 })
 
+/** Asks a user who hides their number for it. Like answers: the first request does not count as a send, each repeated one does. */
+export const addContactRequest = (
+  otp: Otp,
+  new_delivery_id: string,
+  at: number,
+  prices: Prices,
+  writer: string,
+): Otp => ({
+  ...otp,
+  sends: hasContactRequest(otp) ? otp.sends + 1 : otp.sends,
+  deliveries: [
+    ...otp.deliveries,
+    { ...newDelivery(new_delivery_id, otp.channel, otp.generation, at, prices.reply), writer },
+  ],
+})
+
 /** Records a fallback or an answer that could not be paid. Nothing is sent, so it does not count as a send, and the channel stays. */
 export const addUnpaid = (otp: Otp, new_delivery_id: string, channel: Channel, at: number): Otp => ({
   ...otp,
@@ -145,10 +161,15 @@ export const addUnpaid = (otp: Otp, new_delivery_id: string, channel: Channel, a
 const isUnpaid = ({ reason }: Delivery): boolean => reason === 'insufficient_funds'
 
 const answersOf = (otp: Otp): Delivery[] =>
-  otp.deliveries.filter(delivery => delivery.generation === otp.generation && delivery.channel === 'whatsapp')
+  otp.deliveries.filter(
+    delivery => delivery.generation === otp.generation && delivery.channel === 'whatsapp' && carriesCode(delivery),
+  )
 
 /** An answer that could not be paid was not sent. */
 export const hasAnswer = (otp: Otp): boolean => answersOf(otp).some(answer => !isUnpaid(answer))
+
+export const hasContactRequest = (otp: Otp): boolean =>
+  otp.deliveries.some(delivery => delivery.generation === otp.generation && !carriesCode(delivery))
 
 /** One record is enough: the user may write any number of messages. */
 export const hasUnpaidAnswer = (otp: Otp): boolean => answersOf(otp).some(isUnpaid)
@@ -181,7 +202,7 @@ const withApproval = (otp: Otp, by: Caller | null, channel: Channel, at: number)
 /** The channel on which the code arrived, as far as it is known: where the latest message failed, an earlier one with the same code brought
  *  it, or the one that is charged again. */
 function channelOfCode({ channel, deliveries, generation }: Otp, again: Delivery | undefined): Channel {
-  const current = deliveries.filter(one => one.generation === generation)
+  const current = deliveries.filter(one => one.generation === generation && carriesCode(one))
   if (current.at(-1)?.status !== 'failed') return channel
   const latest = (status: DeliveryStatus) => current.findLast(one => one.status === status)
   const arrivedLate = current.findLast(({ late_receipt_at }) => late_receipt_at !== undefined)

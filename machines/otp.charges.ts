@@ -1,6 +1,7 @@
 // Which messages of a verification stay paid although they failed. In: the verification. Out: the delivery, or whether its price is kept.
 // A company's own gateway could deliver a code and report that it failed. An approval by code shows that a message with it arrived.
 import { HOUR_MS } from './durations.ts'
+import { carriesCode } from './otp.queries.ts'
 import type { Delivery, Otp } from './otp.ts'
 
 /** These failed before a provider was called, unless one had taken the message: a vendor may report a message as canceled. */
@@ -24,7 +25,7 @@ const reachedProvider = ({ provider, reason }: Delivery): boolean => provider !=
  *  that reached a provider, unless another one that is still queued and paid for may have brought the code. None when one of the generation
  *  is sent, or arrived after it had failed. */
 export function deliveryToRecharge({ deliveries, generation }: Otp): Delivery | undefined {
-  const current = deliveries.filter(one => one.generation === generation)
+  const current = deliveries.filter(one => one.generation === generation && carriesCode(one))
   if (current.some(hasArrived)) return undefined
   const refunded = current.filter(one => one.status === 'failed' && one.micros > 0)
   const taken = refunded.findLast(({ provider }) => provider !== undefined)
@@ -35,11 +36,13 @@ export function deliveryToRecharge({ deliveries, generation }: Otp): Delivery | 
  *  provider. Another one was not sent, and is refunded, unless no other message of the approved generation can have brought the code: then
  *  this one did, and what the provider answered came later or was lost. */
 export function keepsPrice({ approval, deliveries }: Otp, before: Delivery, after: Delivery): boolean {
-  if (!approval?.by || before.micros === 0) return false
+  if (!approval?.by || before.micros === 0 || !carriesCode(before)) return false
   if (reachedProvider(after)) return true
   return (
     before.generation === approval.generation &&
-    !deliveries.some(one => one !== before && one.generation === approval.generation && mayHaveArrived(one))
+    !deliveries.some(
+      one => one !== before && one.generation === approval.generation && carriesCode(one) && mayHaveArrived(one),
+    )
   )
 }
 

@@ -1,8 +1,16 @@
 // The guards of the transition table. In: a verification and an event. Out: whether the row applies.
-import { hasAnswer, hasUnpaidAnswer, isProgress } from './otp.changes.ts'
+import { hasAnswer, hasContactRequest, hasUnpaidAnswer, isProgress } from './otp.changes.ts'
 import { isLateReceipt, isPaid } from './otp.charges.ts'
 import { isLapsed } from './otp.code-life.ts'
-import { attemptsLeft, completionOf, isExchangeable, isFirstGuess, isRepeatOver, sendsLeft } from './otp.queries.ts'
+import {
+  attemptsLeft,
+  carriesCode,
+  completionOf,
+  isExchangeable,
+  isFirstGuess,
+  isRepeatOver,
+  sendsLeft,
+} from './otp.queries.ts'
 import type { Delivery, EventOf, Otp, OtpEvent } from './otp.ts'
 import { fallbackChannel, isCoolingDown, resendTarget } from './resend.ts'
 
@@ -69,10 +77,14 @@ export const guards = {
   fallsBack: when<'delivery.reported'>((otp, event) => fallsBack(otp, event)),
   fallbackIsUnpaid: when<'delivery.reported'>((otp, event) => event.unpaid !== undefined && fallsBack(otp, event)),
 
-  messageApproves: when<'message.received'>((otp, event) => matchesLink(otp, event) && otp.whatsapp === 'link_inbound'),
+  messageApproves: when<'message.received'>(
+    (otp, event) => comesFromRecipient(event) && matchesLink(otp, event) && otp.whatsapp === 'link_inbound',
+  ),
   messageAsksForCode: when<'message.received'>((otp, event) => event.unpaid === undefined && asksForCode(otp, event)),
+  messageNeedsContact: when<'message.received'>((otp, event) => event.unpaid === undefined && needsContact(otp, event)),
   answerIsUnpaid: when<'message.received'>(
-    (otp, event) => event.unpaid !== undefined && asksForCode(otp, event) && !hasUnpaidAnswer(otp),
+    (otp, event) =>
+      event.unpaid !== undefined && (asksForCode(otp, event) || needsContact(otp, event)) && !hasUnpaidAnswer(otp),
   ),
 }
 
@@ -94,13 +106,24 @@ const fallsBack = (otp: Otp, { delivery_id, status, usable, at }: EventOf<'deliv
   status === 'failed' &&
   isNewStatus(otp, delivery_id, status) &&
   otp.deliveries.at(-1)?.delivery_id === delivery_id &&
+  // The user waits in the chat for a code, or for nothing: another channel is for them to choose.
+  carriesCode(otp.deliveries.at(-1) as Delivery) &&
   deliveryOf(otp, delivery_id)?.generation === otp.generation &&
   !isLapsed(otp, at) &&
   sendsLeft(otp) > 0 &&
   fallbackChannel(otp, usable) !== undefined
 
+/** Reports of other users' messages do not reach the machine. */
+const comesFromRecipient = ({ writer }: EventOf<'message.received'>): boolean => writer === undefined
+
+const needsContact = (otp: Otp, event: EventOf<'message.received'>): boolean =>
+  !comesFromRecipient(event) && matchesLink(otp, event) && (!hasContactRequest(otp) || sendsLeft(otp) > 0)
+
 const asksForCode = (otp: Otp, event: EventOf<'message.received'>): boolean =>
-  matchesLink(otp, event) && otp.whatsapp === 'link_code' && (!hasAnswer(otp) || sendsLeft(otp) > 0)
+  comesFromRecipient(event) &&
+  matchesLink(otp, event) &&
+  otp.whatsapp === 'link_code' &&
+  (!hasAnswer(otp) || sendsLeft(otp) > 0)
 
 const matchesLink = (otp: Otp, { reference, at }: EventOf<'message.received'>): boolean =>
   otp.link?.reference === reference && !isLapsed(otp, at)

@@ -6,6 +6,9 @@ import type { Completion, Delivery, Otp } from './otp.ts'
 /** Whether it delivers a code that its caller made, which only the caller can verify. */
 export const isMessage = ({ code }: Pick<Otp, 'code'>): boolean => 'given' in code
 
+/** Whether a message carries the code: a request for the contact does not. */
+export const carriesCode = ({ writer }: Pick<Delivery, 'writer'>): boolean => writer === undefined
+
 /** No later report changes it. */
 export const isEnded = ({ status }: Pick<Delivery, 'status'>): boolean => status === 'delivered' || status === 'failed'
 

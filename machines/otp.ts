@@ -114,6 +114,8 @@ export interface Delivery {
   /** The error code and text in the vendor's receipt of the failure, without personal data; absent where the receipt had none. */
   vendor_code?: string
   vendor_text?: string
+  /** Only of a request for the contact, which carries no code: the id of the WhatsApp user it goes to, who hides their number. Sealed. */
+  writer?: string
   /** Why the provider that took the message was called first; absent where it was simply the first in the list that could be used, and where
    *  another one was called before. */
   because?: RouteReason
@@ -260,6 +262,8 @@ export type OtpEvent =
       type: 'message.received'
       at: number
       reference: string
+      /** The id of a WhatsApp user who hides their number, sealed. Whether they are the recipient is not known, so they are asked. */
+      writer?: string
       new_delivery_id: string
       prices: Prices
       event_id: string

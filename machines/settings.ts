@@ -49,7 +49,7 @@ export const limitRule = z
   .meta({
     id: 'LimitRuleInput',
     description:
-      'At most `max` in a sliding window of `seconds` seconds. What the window still overlaps of the one before counts by its share.',
+      'Never more than `max` in any `seconds` seconds. They are counted in parts of a tenth, so a count can hold up to a tenth longer.',
   })
 
 /** Every rule of a list must hold; an empty list limits nothing. */

@@ -27,13 +27,16 @@ export const E164 = /^\+[1-9]\d{6,14}$/
 export const phoneNumber = z.string().regex(E164, `must be an E.164 phone number, such as "${SAMPLE_NUMBER}"`)
 
 /** Makes the tag canonical: `pt-br` becomes `pt-BR`. */
-export const locale = z
-  .string()
-  .refine(tag => canonicalLocale(tag) !== undefined, {
-    message: 'must be a BCP 47 language tag, such as "en" or "pt-BR"',
-    abort: true,
-  })
-  .overwrite(tag => canonicalLocale(tag) ?? tag)
+export const locale = z.string().check(payload => {
+  const tag = canonicalLocale(payload.value)
+  if (tag !== undefined) payload.value = tag
+  else
+    payload.issues.push({
+      code: 'custom',
+      input: payload.value,
+      message: 'must be a BCP 47 language tag, such as "en" or "pt-BR"',
+    })
+})
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const DOMAIN = new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)+${LABEL}$`)

@@ -1,15 +1,20 @@
 // The arithmetic of sliding windows. In: rules, a counter's windows, the time. Out: whether one more is granted, the windows after, and the
-// wait until the next grant. A window's count = the count of the current bucket + the share of the previous bucket that the window still
-// overlaps. Pure. The store counts by the same arithmetic, in an update that it applies atomically (services/otp/limits/counters.ts).
+// wait until the next grant. Pure. The store counts by the same arithmetic, in an update that it applies atomically
+// (services/otp/limits/counters.ts).
+//
+// A window is counted in parts of a tenth of its length, which begin at multiples of that tenth since the epoch. The oldest part counts
+// whole until no moment of it is in the window any more. So there are never more than `max` in any stretch of `seconds`, and a count goes
+// out at most a tenth of the window late.
 import type { LimitUse } from './calls.ts'
 import type { KeyKind } from './otp.ts'
 import type { LimitRule } from './settings.ts'
 
-/** The window of one rule: `bucket` is its number since the epoch, `count` its count, `before` the count of the bucket before it. */
+/** The window of one rule: the number of its newest part since the epoch, the count of that part, and the counts of the parts before it,
+ *  newest first. Those that are left out counted nothing. */
 export interface Window {
-  bucket: number
+  part: number
   count: number
-  before: number
+  before?: readonly number[]
 }
 
 /** By `windowName`. */
@@ -62,21 +67,23 @@ export function windowName({ counts, seconds }: WindowRule): string {
   return name
 }
 export const lengthOf = (rule: LimitRule): number => rule.seconds * 1000
-export const bucketAt = (rule: LimitRule, now: number): number => Math.floor(now / lengthOf(rule))
-/** The share of the previous bucket that has slid out of the window. */
-export const passedAt = (rule: LimitRule, now: number): number => (now % lengthOf(rule)) / lengthOf(rule)
+
+/** The parts of a window. One more is counted, because a window begins and ends within a part. */
+export const PARTS = 10
+const partLength = (seconds: number): number => (seconds * 1000) / PARTS
+export const partAt = ({ seconds }: LimitRule, now: number): number => Math.floor(now / partLength(seconds))
+/** When a part has left the window. */
+const outAt = (part: number, { seconds }: LimitRule): number => (part + PARTS + 1) * partLength(seconds)
 
 /** How many more the rule allows. */
-const headroomAt = (window: Window | undefined, rule: LimitRule, now: number): number => {
-  const [count, before] = countsAt(window, rule, now)
-  return Math.floor(rule.max - (count + before * (1 - passedAt(rule, now))))
-}
+const headroomAt = (window: Window | undefined, rule: LimitRule, now: number): number =>
+  rule.max - (window === undefined ? 0 : usedAt(window, rule, now))
 
 /** Whether none of the windows counts anything any more. */
 export function areOver(windows: Windows, now: number): boolean {
   for (const name in windows) {
     const seconds = Number(name.slice(name.lastIndexOf('s') + 1))
-    if (Math.floor(now / (seconds * 1000)) <= (windows[name]?.bucket ?? 0) + 1) return false
+    if (Math.floor(now / partLength(seconds)) <= (windows[name]?.part ?? 0) + PARTS) return false
   }
   return true
 }
@@ -85,15 +92,13 @@ export function areOver(windows: Windows, now: number): boolean {
 export const allowsOneMore = (windows: Windows, rules: readonly WindowRule[], now: number): boolean =>
   rules.every(rule => headroomAt(windows[windowName(rule)], rule, now) >= 1)
 
-/** Counts one in the windows of these rules. A window that is ahead of `now` keeps its bucket. */
+/** Counts one in the windows of these rules. A window that is ahead of `now` keeps its newest part. */
 export function countOne(windows: Windows, rules: readonly WindowRule[], now: number): void {
   // Rules of the same length share a window.
   const after: Windows = {}
   for (const rule of rules) {
     const name = windowName(rule)
-    const known = windows[name]
-    const [count, before] = countsAt(known, rule, now)
-    after[name] = { bucket: Math.max(known?.bucket ?? 0, bucketAt(rule, now)), count: count + 1, before }
+    after[name] = countedOne(windows[name], partAt(rule, now))
   }
   Object.assign(windows, after)
 }
@@ -107,23 +112,35 @@ export const longestFullRule = (windows: Windows, rules: readonly WindowRule[], 
   Math.max(0, ...rules.filter(rule => waitForRule(windows[windowName(rule)], rule, now) > 0).map(lengthOf))
 
 function waitForRule(window: Window | undefined, rule: LimitRule, now: number): number {
-  const length = lengthOf(rule)
-  if (rule.max < 1) return length
+  if (rule.max < 1) return lengthOf(rule)
   if (!window) return 0
-  const [count, before] = countsAt(window, rule, now)
-  const left = length - (now % length)
-  // One more fits when enough of the previous bucket has slid out, or in the next bucket, when enough of this one has.
-  if (count + 1 <= rule.max)
-    return Math.max(0, Math.ceil(shareToSlideOut(before, rule.max - count - 1) * length) - (now % length))
-  return left + Math.ceil(shareToSlideOut(count, rule.max - 1) * length)
+  let tooMany = usedAt(window, rule, now) + 1 - rule.max
+  if (tooMany <= 0) return 0
+  // The oldest part goes out first.
+  for (let nth = countedBefore(window, rule, now) - 1; nth >= 0; nth -= 1) {
+    tooMany -= window.before?.[nth] ?? 0
+    if (tooMany <= 0) return outAt(window.part - 1 - nth, rule) - now
+  }
+  return outAt(window.part, rule) - now
 }
 
-/** The counts of the current and of the previous bucket. */
-function countsAt(window: Window | undefined, rule: LimitRule, now: number): readonly [number, number] {
-  if (!window) return [0, 0]
-  const age = bucketAt(rule, now) - window.bucket
-  return age <= 0 ? [window.count, window.before] : age === 1 ? [0, window.count] : [0, 0]
+/** What the window counts now. */
+function usedAt(window: Window, rule: LimitRule, now: number): number {
+  if (partAt(rule, now) - window.part > PARTS) return 0
+  const { before } = window
+  let used = window.count
+  for (let nth = countedBefore(window, rule, now) - 1; nth >= 0; nth -= 1) used += before?.[nth] ?? 0
+  return used
 }
 
-/** The share of a bucket that must slide out until at most `headroom` of its `count` is left. */
-const shareToSlideOut = (count: number, headroom: number): number => (count <= headroom ? 0 : 1 - headroom / count)
+/** How many of the parts before its newest one the window still counts. */
+const countedBefore = ({ part, before }: Window, rule: LimitRule, now: number): number =>
+  Math.min(before?.length ?? 0, PARTS - Math.max(0, partAt(rule, now) - part))
+
+/** The window with one more in the part `here`. */
+function countedOne(window: Window | undefined, here: number): Window {
+  if (window === undefined || here - window.part > PARTS) return { part: here, count: 1 }
+  if (here <= window.part) return { ...window, count: window.count + 1 }
+  const skipped = Array.from({ length: here - window.part - 1 }, () => 0)
+  return { part: here, count: 1, before: [...skipped, window.count, ...(window.before ?? [])].slice(0, PARTS) }
+}

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../clock.ts'
 import { StartProblem } from '../start-problem.ts'
 import { acceptFaster } from './acceptors.ts'
 import { refuseAmbiguousRequests, refuseMalformedRequests, SERVER_OPTIONS } from './malformed-requests.ts'
+import { createPipeline, type Pipeline } from './pipelining.ts'
 
 export interface Address {
   host: string
@@ -89,23 +90,26 @@ function listenProblem(error: NodeJS.ErrnoException, { host, port, portSetting =
 /** Knows the open requests of each connection. Node's `closeIdleConnections` does not close a connection without a first request, and
  *  keeps one whose request has just ended open for seconds. */
 function trackConnections(server: Server, app: App): { drain(): void; finish(): void } {
-  const openResponses = new Map<Socket, Set<ServerResponse>>()
+  const openConnections = new Map<Socket, { responses: Set<ServerResponse>; pipeline: Pipeline | null }>()
   let draining = false
   let finishing = false
 
   server.on('connection', (socket: Socket) => {
     app.connectionOpened?.(socket)
-    openResponses.set(socket, new Set())
-    socket.once('close', () => openResponses.delete(socket))
+    const responses = new Set<ServerResponse>()
+    openConnections.set(socket, { responses, pipeline: createPipeline(socket, () => responses.size) })
+    socket.once('close', () => openConnections.delete(socket))
   })
   // This listener runs before the app's, which may answer at once.
   server.prependListener('request', ({ socket }, response) => {
-    const responses = openResponses.get(socket)
+    const { responses, pipeline = null } = openConnections.get(socket) ?? {}
     responses?.add(response)
-    if (draining) response.setHeader('Connection', 'close')
+    const isLast = pipeline?.begun() ?? false
+    if (draining || isLast) response.setHeader('Connection', 'close')
     response.once('close', () => {
       responses?.delete(response)
       if (finishing && responses?.size === 0) socket.destroySoon()
+      pipeline?.answered()
     })
   })
   return {
@@ -114,7 +118,7 @@ function trackConnections(server: Server, app: App): { drain(): void; finish(): 
     },
     finish() {
       finishing = true
-      for (const [socket, responses] of openResponses) {
+      for (const [socket, { responses }] of openConnections) {
         if (responses.size === 0) socket.destroy()
         const last = [...responses].at(-1)
         if (last && !last.headersSent) last.setHeader('Connection', 'close')

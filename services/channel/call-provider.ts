@@ -6,6 +6,7 @@ import type { Metrics } from '../../infra/metrics.ts'
 import { requestOf } from '../../infra/trace.ts'
 import { inSpan, type Tracing } from '../../infra/tracing/tracing.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import { carriesCode } from '../../machines/otp.queries.ts'
 import type { RouteReason } from '../../machines/otp.ts'
 import type { AttemptResult, CallDetails } from '../domain/verifications/documents.ts'
 import type { CallFeedback, Permit } from './admission/provider-gates.ts'
@@ -158,8 +159,14 @@ function traceCall<R extends Pick<AttemptOutcome, 'result'>>(
 }
 
 /** A user who wrote to us on WhatsApp gets a reply in the chat instead of a template message. */
-const sendOrReply = (provider: Provider, message: DeliveryMessage, signal: AbortSignal): Promise<Accepted> =>
-  provider.reply && isChatReply(message.job) ? provider.reply(message, signal) : provider.send(message, signal)
+async function sendOrReply(provider: Provider, message: DeliveryMessage, signal: AbortSignal): Promise<Accepted> {
+  const { job } = message
+  if (!carriesCode(job.delivery)) {
+    if (!provider.askForContact) throw new ProviderFault('it cannot ask a user for their number')
+    return provider.askForContact(message, signal)
+  }
+  return provider.reply && isChatReply(job) ? provider.reply(message, signal) : provider.send(message, signal)
+}
 
 export interface CallOutcome extends CallFeedback {
   result: AttemptResult

@@ -119,7 +119,8 @@ export function createCandidates({
       ])
       // What is still to be sent fails as if all providers were paused, so the receipts of earlier calls are waited for.
       if (isClosed) return all.map(candidate => ({ ...candidate, paused: true }))
-      const canReply = isChatReply(job) ? all.filter(({ provider }) => provider.reply) : []
+      const does = job.delivery.writer === undefined ? 'reply' : 'askForContact'
+      const canReply = isChatReply(job) ? all.filter(({ provider }) => provider[does]) : []
       return canReply.some(one => mayCall(one, job)) ? canReply : all
     },
     close() {

@@ -79,7 +79,17 @@ export type CallbackItem =
       failure?: ReceiptFailure
     }
   /** A user wrote to us. `id` is the vendor's id of the message: two items with one id are one message. */
-  | { kind: 'message'; id: string; from: string; text: string }
+  | {
+      kind: 'message'
+      id: string
+      /** Empty where WhatsApp hides the number. */
+      from: string
+      /** WhatsApp's id of the user; null where it is not given. */
+      user_id: string | null
+      text: string
+    }
+  /** A user whom `askForContact` has asked has shared a number, and the vendor says that it is the user's own. */
+  | { kind: 'contact'; id: string; user_id: string; from: string }
 
 export interface Provider {
   /** Throws `RecipientFault` or `ProviderFault` when the message was certainly not sent. Throws `UnknownOutcome`, or any error after
@@ -98,6 +108,9 @@ export interface Provider {
   answerHandshake?(query: URLSearchParams): string | null
   /** Replies to a user in the chat (WhatsApp's link modes) with the text of the message, under the same rules as `send`. */
   reply?(message: RenderedMessage, signal: AbortSignal): Promise<Accepted>
+  /** Asks a user who hides their number for it (WhatsApp's link modes), under the same rules as `send`. The message's recipient is the id
+   *  that WhatsApp gives the user. */
+  askForContact?(message: DeliveryMessage, signal: AbortSignal): Promise<Accepted>
   /** Only the sandbox has it, since no vendor calls back for it: publishes the receipts of a message accepted at `sentAt`. The broker
    *  keeps the message until the outcome is `done`. A repeated call starts from the first receipt. */
   simulateReceipts?(job: DeliveryJob, sentAt: number): Promise<Outcome>

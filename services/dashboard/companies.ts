@@ -8,7 +8,7 @@ import { changeOne } from '../../infra/store/one-doc.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import { isTimeZone } from '../domain/money/month.ts'
 import { timeSchema } from '../domain/openapi/shared-schemas.ts'
-import type { Company } from '../domain/tenancy/documents.ts'
+import { type Company, MAX_APPS, MAX_USERS } from '../domain/tenancy/documents.ts'
 import { lowBalance, withLowBalance } from '../domain/tenancy/low-balance.ts'
 import { shownName } from '../domain/tenancy/value-schemas.ts'
 import { principalOf } from './access.ts'
@@ -29,6 +29,8 @@ const company = z
     balance: z.int().meta({ description: 'In micro-units of your currency.' }),
     low_balance_micros: lowBalance.nullable(),
     timezone: timezone.meta({ description: 'The time zone in which its months begin and end.' }),
+    max_apps: z.int().meta({ description: 'How many apps it may have, closed ones included.' }),
+    max_users: z.int().meta({ description: 'How many users it may have, invitations included.' }),
     created_at: timeSchema('When it was created.'),
     closed_at: timeSchema('When it was closed: its keys are refused since. Null while it is open.').nullable(),
   })
@@ -41,6 +43,8 @@ const example: CompanyAnswer = {
   balance: 5_000_000,
   low_balance_micros: 1_000_000,
   timezone: 'UTC',
+  max_apps: MAX_APPS,
+  max_users: MAX_USERS,
   created_at: '2030-01-01T12:00:00.000Z',
   closed_at: null,
 }
@@ -51,6 +55,8 @@ const companyView = ({ _id, ...company }: ChangedCompany): CompanyAnswer => ({
   balance: company.balance,
   low_balance_micros: company.low_balance_micros ?? null,
   timezone: company.timezone ?? DEFAULT_TIMEZONE,
+  max_apps: company.max_apps ?? MAX_APPS,
+  max_users: company.max_users ?? MAX_USERS,
   created_at: isoTime(company.created_at),
   closed_at: isoTimeOrNull(company.closed_at ?? null),
 })
@@ -62,13 +68,19 @@ const auditFields = ({
   name,
   low_balance_micros = null,
   timezone = DEFAULT_TIMEZONE,
+  max_apps = MAX_APPS,
+  max_users = MAX_USERS,
   closed_at = null,
 }: ChangedCompany) => ({
   name,
   low_balance_micros,
   timezone,
+  max_apps,
+  max_users,
   closed_at: isoTimeOrNull(closed_at),
 })
+
+const most = z.int().min(1).max(10_000).optional()
 
 export const companyOperations = [
   operation({
@@ -128,31 +140,38 @@ export const companyOperations = [
     role: 'owner',
     summary: 'Change a company',
     description:
-      "Renames or closes it, or sets the balance below which its owners are told. A closed company's keys are refused. Its data is kept until retention. `closed: false` opens it again. Closing and opening need an operator.",
+      "Renames or closes it, or sets the balance below which its owners are told. A closed company's keys are refused. Its data is kept until retention. `closed: false` opens it again. Closing, opening, and the numbers of apps and users need an operator. A company that has more of them keeps them.",
     body: {
       schema: z
         .strictObject({
           name: shownName().optional(),
           low_balance_micros: lowBalance.nullable().optional(),
           timezone: timezone.optional(),
+          max_apps: most.meta({ description: `How many apps it may have; ${MAX_APPS} at first.` }),
+          max_users: most.meta({ description: `How many users it may have; ${MAX_USERS} at first.` }),
           closed,
         })
         .meta({ id: 'ChangeCompanyRequest', description: 'Changes a company.' }),
       example: { name: 'Acme Ltd' },
     },
     answers: [ok(company, 'The company.', { ...example, name: 'Acme Ltd' })],
-    handle: async ({ ctx, params, body: { name, low_balance_micros, timezone, closed } }, deps) => {
+    handle: async ({ ctx, params, body }, deps) => {
+      const { name, low_balance_micros, timezone, max_apps, max_users, closed } = body
       const { store, clock, withAudit } = deps
       const docs = store.docs('companies')
       // A company that its operator closed must not be able to reopen itself.
       if (closed !== undefined && principalOf(ctx).role !== 'operator')
         throw httpException(403, 'Only an operator closes and reopens a company.')
+      const numbers = { ...(max_apps && { max_apps }), ...(max_users && { max_users }) }
+      if (Object.keys(numbers).length > 0 && principalOf(ctx).role !== 'operator')
+        throw httpException(403, 'Only an operator changes how many apps and users a company may have.')
       return withAudit(ctx, async () => {
         const stored = await getOr404(ctx, docs, params.id, 'company')
         const zone = timezone === undefined ? {} : { timezone }
         const change = {
           name: name ?? stored.name,
           ...zone,
+          ...numbers,
           ...changeClosing(stored, closed, principalOf(ctx), clock.now()),
         }
         const threshold = low_balance_micros === undefined ? (stored.low_balance_micros ?? null) : low_balance_micros

@@ -1,5 +1,8 @@
 // Lists in pages: `{items, next_cursor}`. A cursor is the id at which a page ended, sealed for its list: a changed cursor, or one of another
-// list, cannot be unsealed. Pages are in the order of ids, so that adding or removing items neither repeats nor hides another item.
+// list, cannot be unsealed. Pages are in the order of ids, so that adding or removing items neither repeats nor hides another item. A page ends
+// with `limit`, or with the bytes that an answer may have: one large item alone may be larger.
+import { Buffer } from 'node:buffer'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Clock } from '../../infra/clock.ts'
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
@@ -16,7 +19,7 @@ const limit = z
   .refine(number => number <= MAX_PAGE_SIZE, `must be a whole number from 1 to ${MAX_PAGE_SIZE}`)
   .default(DEFAULT_PAGE_SIZE)
   .meta({
-    description: `How many items a page has at most; ${DEFAULT_PAGE_SIZE} without it.`,
+    description: `How many items a page has at most; ${DEFAULT_PAGE_SIZE} without it. A page of large items ends at 1 MiB.`,
     documentedAs: z.int().min(1).max(MAX_PAGE_SIZE),
   })
 
@@ -38,6 +41,8 @@ export interface Listing<T extends Doc, Shown> {
   filter: Filter<T>
   /** In descending order of ids, which begin with the time of their creation. Otherwise in ascending order. */
   newestFirst?: boolean
+  /** How many are read at once: few where documents may be large. Without it, all of a page. */
+  portion?: number
   show(doc: T): Shown
 }
 
@@ -67,6 +72,26 @@ export type ReadFilteredPage = <T extends Doc, Shown>(
   pageOptions: PageOptions,
 ) => Promise<{ items: Shown[]; next_cursor: string | null }>
 
+/** Of the items of a page, as JSON. */
+const MAX_PAGE_BYTES = 2 ** 20
+
+/** The items of a page, as long as there is room for more. */
+function createPage<Shown>(limit: number) {
+  const items: Shown[] = []
+  let bytes = 0
+  return {
+    items,
+    hasLimit: () => items.length === limit,
+    /** False where the item does not fit any more. */
+    add(item: Shown): boolean {
+      bytes += Buffer.byteLength(JSON.stringify(item))
+      if (items.length > 0 && bytes > MAX_PAGE_BYTES) return false
+      items.push(item)
+      return true
+    },
+  }
+}
+
 /** For one page of a list whose filter no index serves. It ends at the first of the two that it reaches. */
 const MAX_DOCS_READ_PER_PAGE = 1_000
 const MAX_READ_MS_PER_PAGE = 50
@@ -85,7 +110,8 @@ export const createReadFilteredPage =
   async (ctx, { newestFirst, matches, selective, show }, { limit, cursor }) => {
     const context = cursorContext(ctx)
     const before = cursor === undefined ? undefined : unsealCursor(keyring, cursor, context)
-    const items: ReturnType<typeof show>[] = []
+    const page = createPage<ReturnType<typeof show>>(limit)
+    const { items } = page
     const endAt = selective ? clock.now() + MAX_READ_MS_PER_PAGE : Number.POSITIVE_INFINITY
     let [docsRead, lastRead, lastShown] = [0, '', '']
     for await (const doc of newestFirst(before, selective ? DOCS_WANTED_WITH_FILTER : limit + 1)) {
@@ -94,8 +120,7 @@ export const createReadFilteredPage =
       docsRead += 1
       lastRead = doc._id
       if (!matches(doc)) continue
-      if (items.length === limit) return { items, next_cursor: keyring.seal(lastShown, context) }
-      items.push(show(doc))
+      if (page.hasLimit() || !page.add(show(doc))) return { items, next_cursor: keyring.seal(lastShown, context) }
       lastShown = doc._id
     }
     return { items, next_cursor: null }
@@ -105,6 +130,8 @@ export const createReadFilteredPage =
 export interface PageSource<T, Shown> {
   /** At most `limit` items, in their order, those after a position where one is given. */
   read(after: string | undefined, limit: number): Promise<T[]>
+  /** How many are read at once. Without it, all of a page. */
+  portion?: number | undefined
   positionOf(item: T): string
   show(item: T): Shown
 }
@@ -117,19 +144,25 @@ export type ReadPageOf = <T, Shown>(
 
 export const createReadPageOf =
   (keyring: Pick<Keyring, 'seal' | 'unseal'>): ReadPageOf =>
-  async (ctx, { read, positionOf, show }, pageOptions) => {
+  async (ctx, { read, portion = MAX_PAGE_SIZE + 1, positionOf, show }, { limit, cursor }) => {
     const context = cursorContext(ctx)
-    const after = pageOptions.cursor === undefined ? undefined : unsealCursor(keyring, pageOptions.cursor, context)
-    // One more than the page, to know whether there is a next page.
-    const found = await read(after, pageOptions.limit + 1)
-    const page = found.slice(0, pageOptions.limit)
-    const last = found.length > page.length ? page.at(-1) : undefined
-    return { items: page.map(show), next_cursor: last === undefined ? null : keyring.seal(positionOf(last), context) }
+    const page = createPage<ReturnType<typeof show>>(limit)
+    const { items } = page
+    for (let last = cursor === undefined ? undefined : unsealCursor(keyring, cursor, context); ; await nextTurn()) {
+      // One more than the page, to know whether there is a next page.
+      const wanted = Math.min(portion, limit + 1 - items.length)
+      const found = await read(last, wanted)
+      for (const item of found) {
+        if (page.hasLimit() || !page.add(show(item))) return { items, next_cursor: keyring.seal(last ?? '', context) }
+        last = positionOf(item)
+      }
+      if (found.length < wanted) return { items, next_cursor: null }
+    }
   }
 
 export function createReadPage(keyring: Pick<Keyring, 'seal' | 'unseal'>): ReadPage {
   const readPageOf = createReadPageOf(keyring)
-  return (ctx, { docs, filter, newestFirst = false, show }, pageOptions) =>
+  return (ctx, { docs, filter, newestFirst = false, portion, show }, pageOptions) =>
     readPageOf(
       ctx,
       {
@@ -137,6 +170,7 @@ export function createReadPage(keyring: Pick<Keyring, 'seal' | 'unseal'>): ReadP
           const afterCursor = after === undefined ? {} : { _id: newestFirst ? { $lt: after } : { $gt: after } }
           return docs.find({ ...filter, ...afterCursor }, { sort: { _id: newestFirst ? -1 : 1 } as Sort<Doc>, limit })
         },
+        portion,
         positionOf: doc => doc._id,
         show,
       },

@@ -1,4 +1,4 @@
-// Makes a change and writes its audit record: the operator, the action, and the state before and after. The record is written before the
+// Makes a change and writes its audit record: the operator, the action, and what it changes, before and after. The record is written before the
 // change, as `begun`, and completed after it. A crash in between leaves a record of a change that may have happened, never a change without
 // a record. In: a function that plans the change from the stored documents. Out: the result of the change. After a lost race with another
 // request, the change is planned again, and its record is rewritten.
@@ -13,8 +13,10 @@ import type { AuditDoc } from '../domain/audit.ts'
 import { problem } from '../domain/errors.ts'
 import { type Company, isClosed } from '../domain/tenancy/documents.ts'
 import { type AdminRequest, principalOf } from './access.ts'
+import { stateForAudit, statesForAudit } from './audit-states.ts'
 
-/** `before` and `after` are shown to operators: they hold fingerprints of secrets, never secrets or keys. */
+/** `before` and `after` are the complete states, of which the record keeps what differs (audit-states.ts). They are shown to operators: they
+ *  hold fingerprints of secrets, never secrets or keys. */
 export interface Change<T> extends Pick<AuditDoc, 'action' | 'target' | 'company_id' | 'before' | 'after'> {
   /** Null after a lost race, when nothing was changed. Throws NotMade when nothing was changed for another reason; after any other error the
    *  record stays `begun`. */
@@ -92,14 +94,14 @@ export const createWithAudit =
       }
       const { perform, recordResult, action, target, company_id, before, after } = change
       await requireOpenCompany(action)
-      await begin({ action, target, company_id, before, after })
+      await begin({ action, target, company_id, ...statesForAudit({ before, after }) })
       const result = await perform().catch(async error => {
         if (!(error instanceof NotMade)) throw error
         await complete('undone')
         throw error.answer
       })
       if (result === null) return LOST
-      await complete('done', recordResult ? { after: recordResult(result) } : {})
+      await complete('done', recordResult ? { after: stateForAudit(recordResult(result)) } : {})
       return result
     }).catch(async error => {
       if (!(error instanceof TooManyRaces)) throw error

@@ -8,6 +8,7 @@ import type { Docs } from '../../infra/store/docs.ts'
 import { getOne } from '../../infra/store/one-doc.ts'
 import type { Trace } from '../../infra/trace.ts'
 import type { Identity } from '../../machines/calls.ts'
+import { carriesCode } from '../../machines/otp.queries.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import { messageView, type StatusView, statusView } from '../../machines/otp.view.ts'
 import { problem } from '../domain/errors.ts'
@@ -66,12 +67,14 @@ export function createReadStatus({ otps, keyring, clock, reportMissingKey }: Sta
 }
 
 const deliveriesOf = ({ deliveries }: Pick<StatusView, 'deliveries'>) =>
-  deliveries.map(({ delivery_id, channel, status, reason, late_receipt_at, created_at, updated_at }) => ({
-    delivery_id,
-    channel,
-    status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(late_receipt_at === undefined ? {} : { late_receipt: 'delivered' as const }),
-    created_at: isoTime(created_at),
-    updated_at: isoTime(updated_at),
-  }))
+  deliveries
+    .filter(carriesCode)
+    .map(({ delivery_id, channel, status, reason, late_receipt_at, created_at, updated_at }) => ({
+      delivery_id,
+      channel,
+      status,
+      ...(reason === undefined ? {} : { reason }),
+      ...(late_receipt_at === undefined ? {} : { late_receipt: 'delivered' as const }),
+      created_at: isoTime(created_at),
+      updated_at: isoTime(updated_at),
+    }))

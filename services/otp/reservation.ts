@@ -51,7 +51,7 @@ export async function reserve(
   const joined = joinByCounter(quotas)
   const answers = await askAll(joined, limits.take)
   const undo = async (): Promise<void> => {
-    await Promise.all(joined.filter((_, at) => answers[at]?.granted).map(limits.giveBack))
+    await Promise.all(answers.map((taken, nth) => taken.granted && limits.giveBack(joined[nth] as Quota, taken.at)))
   }
   const refusal = refusalIn(joined, answers)
   if (!refusal) return { undo, ...withUse(joined.map((quota, at) => useOf(quota, answers[at]))), ...lastIn(answers) }

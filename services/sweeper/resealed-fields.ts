@@ -76,6 +76,11 @@ export function resealedOtpFields(
     set.metadata = own.sealed
     fields.metadata = JSON.parse(own.plain)
   }
+  const deliveries = context.deliveries.map(delivery => {
+    const writer = resealText(delivery.writer ?? null, atRest.writer(delivery.delivery_id))
+    return writer ? { ...delivery, writer: writer.sealed } : delivery
+  })
+  if (deliveries.some((delivery, at) => delivery !== context.deliveries[at])) set['context.deliveries'] = deliveries
   const link = resealText(context.link?.sealed_url ?? null, atRest.link(_id))
   if (link) {
     set['context.link.sealed_url'] = link.sealed

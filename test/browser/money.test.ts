@@ -81,7 +81,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     const { name, items } = await exportCsv(page)
     expect(name).to.match(/^ledger-\d{4}-\d\d-\d\d\.csv$/)
     expect(items.map(({ micros, note }) => [micros, note])).to.deep.equal([
-      ['-500000', ''],
+      ['-500000', 'a transfer'],
       ['1250500000', 'Invoice 17'],
     ])
 
@@ -242,7 +242,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await charged.getByText('−0.0405').waitFor()
     await charged.getByText('0.9595').waitFor()
     const statement = page.getByRole('region', { name: 'Statement' })
-    await statement.getByRole('row', { name: /US.*0\.0405.*1 × = −0\.0405/ }).waitFor()
+    await statement.getByRole('row', { name: /US.*0\.0405.*1: −0\.0405/ }).waitFor()
     await statement.getByLabel('Time zone').selectOption('Europe/Berlin')
     await statement.getByText('in the time zone Europe/Berlin').waitFor()
     await page.getByRole('button', { name: 'Check the books' }).click()

@@ -1,6 +1,7 @@
 // Replays the paths of the pure state machine over HTTP. At each step the answer and the status are those of the machine.
 // The test itself acts as channels and sweeper, so that only the events of a path happen, at the times of the path.
 import { expect } from 'chai'
+import { carriesCode } from '../../machines/otp.queries.ts'
 import { step } from '../../machines/otp.step.ts'
 import type { Reply } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
@@ -116,7 +117,7 @@ describe('a verification over HTTP follows each path of its state machine', () =
       expires_at: view.expires_at,
       verified_at: view.verified_at,
       resend_at: view.resend_at,
-      deliveries: view.deliveries.map(({ channel, status }) => [channel, status]),
+      deliveries: view.deliveries.filter(carriesCode).map(({ channel, status }) => [channel, status]),
     })
   }
 })

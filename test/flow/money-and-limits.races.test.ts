@@ -8,6 +8,7 @@ import type { Answer } from '../support/api-caller.ts'
 import { type Countersign, startCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
+import { countIn } from '../support/limit-windows.ts'
 import { describeLiveFlow, type LiveFlow } from '../support/live-flow.ts'
 import type { EngineSet } from '../support/site.ts'
 import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
@@ -94,8 +95,7 @@ describeLiveFlow('sends, failures, credits, resends and a key revocation at once
     const docs = await store.docs('otps').find({ app_id: app }, { sort: { _id: -1 }, limit: 1_000 })
     const keys = [...new Set(docs.map(({ recipient }) => `${app}:live:sends:server:${recipient}`))]
     const counters = [...(await store.docs('counters').get(keys)).values()]
-    const countedIn = (window: string): number[] =>
-      counters.map(({ windows }) => (windows[window]?.count ?? 0) + (windows[window]?.before ?? 0))
+    const countedIn = (window: string): number[] => counters.map(({ windows }) => countIn(windows[window]))
     const sumOf = (counts: number[]): number => counts.reduce((sum, count) => sum + count, 0)
     expect(sumOf(countedIn('s600')), 'counted sends').to.equal(sends)
     const messages = sumOf(docs.map(({ context }) => context.deliveries.length))
@@ -180,10 +180,7 @@ describeLiveFlow('sends and resends by servers and devices from two IPv6 network
     expected[`${app}:live:app`] = accepted.length - byDevices
     expected[`${app}:live:app:publishable`] = byDevices
     const counters = await store.docs('counters').get(Object.keys(expected))
-    const counted = [...counters].map(([key, { windows }]) => [
-      key,
-      (windows.s600?.count ?? 0) + (windows.s600?.before ?? 0),
-    ])
+    const counted = [...counters].map(([key, { windows }]) => [key, countIn(windows.s600)])
     expect(Object.fromEntries(counted), 'what a refused call took is given back').to.deep.equal(expected)
   })
 })

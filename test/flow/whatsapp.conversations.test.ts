@@ -2,7 +2,16 @@ import { expect } from 'chai'
 import type { Caller } from '../support/api-caller.ts'
 import { freshNumber } from '../support/flow.ts'
 import { codeIn, describeLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
-import { type Meta, metaCall, metaNotice, metaText, startMeta } from '../support/vendors/meta.ts'
+import {
+  hiddenMessage,
+  hiddenText,
+  type Meta,
+  metaCall,
+  metaNotice,
+  metaText,
+  sharedContact,
+  startMeta,
+} from '../support/vendors/meta.ts'
 
 interface Shop extends LiveApp {
   meta: Meta
@@ -169,10 +178,62 @@ describeLiveFlow('a WhatsApp conversation', live => {
     expect((await subscribe('a guess')).status).to.equal(403)
   })
 
+  describe('with a user who hides their number', () => {
+    const USER = 'US.13491208655302741918'
+    const outcomes = (msg: string, app_id: string) =>
+      live.countersign.log.lines().flatMap(line => (line.msg === msg && line.app_id === app_id ? [line.outcome] : []))
+
+    it('asks for it, and approves by the user’s own number alone', async () => {
+      const shop = await open('link_inbound')
+      const to = freshNumber()
+      const { otp_id, words } = await sendLink(shop, to, 'de')
+      await shop.meta.sendHidden(USER, hiddenText(words))
+      await live.eventually(() => expect(shop.meta.messages).to.have.length(1))
+      const [{ requestBody }] = shop.meta.messages as [Meta['messages'][number]]
+      expect(requestBody).to.include({ recipient: USER, type: 'interactive' }).and.not.have.property('to')
+      expect(JSON.stringify(requestBody.interactive)).to.include('Shop: WhatsApp zeigt uns Ihre Nummer nicht')
+
+      await shop.meta.sendHidden(USER, sharedContact(waId(to), 'other'))
+      await shop.meta.sendHidden(USER, sharedContact(waId(freshNumber())))
+      await shop.meta.sendHidden('US.999', sharedContact(waId(to)))
+      await live.eventually(() =>
+        expect(outcomes('message.ignored', shop.app)).to.deep.equal(['not_asked', 'not_asked']),
+      )
+      expect((await shop.server.status(otp_id)).body).to.deep.include({ status: 'pending', deliveries: [] })
+
+      const notice = metaNotice([{ messages: [hiddenMessage(USER, sharedContact(waId(to)))] }], shop.meta)
+      for (let nth = 0; nth < 2; nth += 1)
+        expect(await shop.meta.call(metaCall(shop.callbackUrl, notice, shop.meta))).to.equal(200)
+      await waitForStatus(shop.server, otp_id, 'approved')
+      await shop.meta.sendHidden(USER, sharedContact(waId(to)))
+      await live.eventually(() => expect(outcomes('message.ignored', shop.app)).to.include('too_late'))
+      const { timeline, deliveries } = (await live.admin('GET', `/verifications/${otp_id}`)).body
+      expect(deliveries).to.have.length(1)
+      expect(deliveries[0]).to.include({ channel: 'whatsapp', asks_contact: true })
+      expect(timeline.map(({ happened }: { happened: string }) => happened)).to.include('otp.approved')
+    })
+
+    it('sends the code to the number, once it is known to be the recipient’s', async () => {
+      const shop = await open('link_code')
+      const to = freshNumber()
+      const { otp_id, words } = await sendLink(shop, to)
+      const notice = metaNotice([{ messages: [hiddenMessage(USER, hiddenText(words))] }], shop.meta)
+      for (let nth = 0; nth < 2; nth += 1) await shop.meta.call(metaCall(shop.callbackUrl, notice, shop.meta))
+      await live.eventually(() => expect(shop.meta.messages).to.have.length(1))
+      expect(textsTo(shop)[0]).not.to.match(/\b\d{6}\b/)
+      await shop.meta.sendHidden(USER, sharedContact(waId(to)))
+      await live.waitForDeliveries(shop.server, otp_id, 'whatsapp sent')
+      const [request, answer] = shop.meta.messages
+      expect([request?.requestBody.recipient, answer?.requestBody.to]).to.deep.equal([USER, to])
+      expect((await shop.server.verify(otp_id, codeIn(answer?.requestBody.text))).body.matched).to.equal(true)
+    })
+  })
+
   it('leaves no number and no text in the log', () => {
     const log = live.countersign.log.output()
     expect(log).to.include('message.received')
     expect(log).not.to.match(/\+?1415556\d{4}|55119?8765000/)
     expect(log).not.to.include('Danke')
+    expect(log).not.to.include('13491208655302741918')
   })
 })

@@ -5,7 +5,9 @@ import {
   lapse,
   MINUTE,
   message,
+  PRICES,
   play,
+  reported,
   resend,
   right,
   type StartOptions,
@@ -154,5 +156,62 @@ describe("the user's message without a link", () => {
     const { reply, changed } = play(issued(), message('link_1'))
     expect(reply).to.deep.equal(nothingNew)
     expect(changed).to.equal(false)
+  })
+})
+
+describe('the message of a user who hides their number', () => {
+  const linked = (whatsapp: 'link_code' | 'link_inbound', options: StartOptions = {}) =>
+    issued({ order: ['whatsapp', 'sms'], whatsapp, ...options })
+  const hidden = (options = {}) => message(undefined, { writer: 'sealed user', ...options })
+
+  for (const mode of ['link_inbound', 'link_code'] as const)
+    it(`is answered in ${mode} with a request for the number, which is a reply without the code`, () => {
+      const { saved, reply, effects, events } = play(linked(mode), hidden())
+      expect(reply).to.deep.equal(noted)
+      expect(effects).to.deep.equal([{ type: 'deliver', id: 'dlv_1', channel: 'whatsapp', generation: 1 }])
+      expect(events).to.deep.equal([])
+      expect(saved.value).to.equal('pending')
+      expect(saved.context).to.include({ sends: 1, approval: null })
+      expect(saved.context.deliveries[0]).to.include({ writer: 'sealed user', micros: PRICES.reply })
+    })
+
+  it('is followed by the approval, or by a first answer that costs no send, once the number is known', () => {
+    expect(play(linked('link_inbound'), hidden(), message()).saved.value).to.equal('approved')
+    const { saved } = play(linked('link_code'), hidden(), message())
+    expect(saved.context.sends).to.equal(1)
+    expect(saved.context.deliveries.map(({ writer }) => writer)).to.deep.equal(['sealed user', undefined])
+  })
+
+  it('is answered again for one send attempt each', () => {
+    const { saved, steps } = play(linked('link_inbound', { rules: { send_attempts: 2 } }), hidden(), hidden(), hidden())
+    expect(steps.map(({ effects }) => effects.length)).to.deep.equal([1, 1, 0])
+    expect(saved.context.sends).to.equal(2)
+  })
+
+  it('is not answered with an old reference, after the expiry, or after the end', () => {
+    for (const played of [
+      play(linked('link_inbound'), resend('whatsapp'), message('link_1', { writer: 'sealed user' })),
+      play(linked('link_inbound'), hidden({ at: T0 + 10 * MINUTE })),
+      play(linked('link_inbound'), cancel(), message('link_1', { writer: 'sealed user' })),
+    ]) {
+      expect(played.reply).to.deep.equal(nothingNew)
+      expect(played.saved.context.deliveries).to.deep.equal([])
+    }
+  })
+
+  it('is recorded once where its answer cannot be paid', () => {
+    const unpaid = { unpaid: { event_id: 'evt_unpaid' } }
+    const { saved, events } = play(linked('link_inbound'), hidden(unpaid), hidden(unpaid))
+    expect(events).to.deep.equal(['delivery.failed'])
+    expect(saved.context.deliveries.map(({ reason }) => reason)).to.deep.equal(['insufficient_funds'])
+  })
+
+  it('leads to no fallback and no event where the request fails, which is refunded even after an approval by code', () => {
+    const failing = reported('failed', { delivery_id: 'dlv_1', provider: 'meta' })
+    const link = linked('link_code', { rules: { auto_fallback: true } })
+    const refund = { type: 'refund', id: 'dlv_1:refund', delivery_id: 'dlv_1', micros: PRICES.reply }
+    expect(play(link, hidden(), failing).effects).to.deep.equal([refund])
+    expect(play(link, hidden(), message(), right(), failing).effects).to.deep.equal([refund])
+    expect(play(link, hidden(), failing, message(), right()).effects.map(({ type }) => type)).to.deep.equal(['notify'])
   })
 })

@@ -97,6 +97,7 @@ const OPTIONAL_MEMBERS = [
   'deliveries[].reason',
   'deliveries[].vendor_code',
   'deliveries[].vendor_text',
+  'deliveries[].writer',
 ]
 
 describe('the shape of a saved verification', () => {

@@ -31,7 +31,13 @@ const report = fc.record({
   unpaid: fc.boolean(),
   usable,
 })
-const message = fc.record({ does: fc.constant('message'), link: fc.integer({ min: 1, max: 4 }), unpaid: fc.boolean() })
+const message = fc.record({
+  does: fc.constant('message'),
+  link: fc.integer({ min: 1, max: 4 }),
+  /** The user hides their number. */
+  hidden: fc.boolean(),
+  unpaid: fc.boolean(),
+})
 const exchange = fc.record({ does: fc.constant('exchange'), by: callers, genuine: fc.boolean() })
 const plain = fc.record({ does: fc.constantFrom('cancel', 'lapse') })
 
@@ -125,7 +131,11 @@ function moveFor(action: Action, generation: number, at: number): otp.Move {
         ...(action.unpaid ? UNPAID : {}),
       })
     case 'message':
-      return otp.message(`link_${action.link}`, { at, ...(action.unpaid ? UNPAID : {}) })
+      return otp.message(`link_${action.link}`, {
+        at,
+        ...(action.hidden ? { writer: 'sealed user' } : {}),
+        ...(action.unpaid ? UNPAID : {}),
+      })
     case 'exchange':
       return otp.exchange({ key_id: action.by.key_id, genuine: action.genuine, at })
     case 'cancel':

@@ -82,10 +82,10 @@ export async function startReplay(flow: Flow, replayApp: ReplayApp): Promise<Rep
     const at = flow.clock.now()
     return report({ type: 'delivery.reported', otp_id, delivery_id: delivery_id ?? latest, status, at })
   }
-  const message = async (text?: string): Promise<null> => {
+  const message = async (text?: string, from: object = { from: to }): Promise<null> => {
     const url: string | null = (await replayApp.server.status(otp_id)).body.action_url
     const link = url === null ? 'hello' : (new URL(url).searchParams.get('text') ?? '')
-    await flow.admin('POST', '/sandbox/inbound', { app_id: replayApp.app, from: to, text: text ?? link })
+    await flow.admin('POST', '/sandbox/inbound', { app_id: replayApp.app, ...from, text: text ?? link })
     return null
   }
   const verify = async (by: Caller, right: boolean): Promise<Answer> => {
@@ -143,6 +143,7 @@ export async function startReplay(flow: Flow, replayApp: ReplayApp): Promise<Rep
     'receipt: of nothing known': () => receipt('delivered', 'dlv_unknown'),
     message: () => message(),
     'message, answer unpaid': needsMoney,
+    'message without a number': () => message(undefined, { from_user_id: 'US.13491208655302741918' }),
     'message on a dead link': () => message('Reference: 23456789ABCDEFGH'),
     'message, too late': () => message(),
     exchange: () => server.exchange(token),

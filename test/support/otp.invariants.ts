@@ -1,6 +1,7 @@
 // Rules that hold after every step of a verification. In: what was saved before, the command, the step. A broken rule fails the test by
 // its name. The rules are plain comparisons and not chai expectations, because tens of thousands of steps are checked.
 import { expect } from 'chai'
+import { carriesCode } from '../../machines/otp.queries.ts'
 import type { OtpCommand, Step } from '../../machines/otp.step.ts'
 import type { Delivery, Effect, Otp } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
@@ -24,11 +25,19 @@ export function expectInvariants(before: SavedOtp | null, command: OtpCommand, a
 const withinLimits = (otp: Otp): Rule[] => [
   ['wrong codes stay within verify_attempts', otp.wrong_codes <= otp.rules.verify_attempts],
   ['sends stay within send_attempts', otp.sends <= otp.rules.send_attempts],
-  ['every delivery that was paid for was counted as a send', otp.deliveries.filter(isPaid).length <= otp.sends],
+  ['every message with a code that was paid for was counted as a send', codesPaid(otp) <= otp.sends],
+  ['every request for a number but the first of a link was counted as a send', repeatedRequests(otp) < otp.sends],
   ['only a failed delivery has a reason', otp.deliveries.every(({ status, reason }) => !reason || status === 'failed')],
   ['a code lives at most three lifetimes', otp.expires_at <= otp.first_sent_at + 3 * otp.rules.ttl_ms],
   ['a code lives at most one lifetime after the last send', otp.expires_at <= otp.last_sent_at + otp.rules.ttl_ms],
 ]
+
+const codesPaid = ({ deliveries }: Otp): number => deliveries.filter(one => isPaid(one) && carriesCode(one)).length
+
+function repeatedRequests({ deliveries }: Otp): number {
+  const requests = deliveries.filter(one => !carriesCode(one))
+  return requests.length - new Set(requests.map(({ generation }) => generation)).size
+}
 
 const onOneChannel = (otp: Otp): Rule[] => [
   [
@@ -130,7 +139,10 @@ function eventsOf(before: SavedOtp | null, { value, context }: SavedOtp, earlier
   const { otp_id, deliveries } = context
   const ended = before?.value !== value && (value === 'approved' || value === 'failed')
   const settled = deliveries.filter(
-    ({ status }, place) => (status === 'delivered' || status === 'failed') && earlier[place]?.status !== status,
+    (one, place) =>
+      carriesCode(one) &&
+      (one.status === 'delivered' || one.status === 'failed') &&
+      earlier[place]?.status !== one.status,
   )
   const receipts = settled.map(({ delivery_id, status }) => `delivery.${status} ${otp_id} ${delivery_id} ${status}`)
   return ended ? [`otp.${value} ${otp_id} ${value}`, ...receipts] : receipts

@@ -56,6 +56,7 @@ export const MOVES = {
   'receipt: of nothing known': make(reported('delivered', { delivery_id: 'dlv_unknown' })),
   message: make(message()),
   'message, answer unpaid': make(message(undefined, { unpaid: { event_id: 'evt_unpaid' } })),
+  'message without a number': make(message(undefined, { writer: 'sealed user' })),
   'message on a dead link': make(message('link_dead')),
   'message, too late': afterExpiry(options => message(undefined, options)),
   exchange: make(exchange()),

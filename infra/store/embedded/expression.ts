@@ -93,6 +93,9 @@ const extreme =
       return a === null || better(compareAcrossTypes(b, a)) ? b : a
     }, null)
 
+/** As `$sum` takes what it adds up. */
+const numberOrZero = (value: unknown): number => (typeof value === 'number' ? value : 0)
+
 function list(value: unknown): unknown[] {
   if (!Array.isArray(value)) throw new TypeError('A computed update takes for a list what is none')
   return value
@@ -136,6 +139,13 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   $cond(operand, scope) {
     if (!Array.isArray(operand) || operand.length !== 3) throw new TypeError('A $cond is a list of three parts')
     return evaluate(truthy(evaluate(operand[0], scope)) ? operand[1] : operand[2], scope)
+  },
+  $sum: (operand, scope) => evaluateSpread(operand, scope).reduce<number>((sum, each) => sum + numberOrZero(each), 0),
+  $arrayElemAt(operand, scope) {
+    const [members, place] = evaluateExactly(2, operand, scope)
+    if (isNullish(members) || isNullish(place)) return null
+    if (!Number.isInteger(place)) throw new TypeError('A computed update takes a member of a list by no whole number')
+    return list(members).at(Number(place))
   },
   $size: (operand, scope) => {
     const value = evaluate(Array.isArray(operand) && operand.length === 1 ? operand[0] : operand, scope)

@@ -65,6 +65,7 @@ export interface HandleCallbackDeps {
 
 type Receipt = Extract<CallbackItem, { kind: 'receipt' }>
 type Message = Extract<CallbackItem, { kind: 'message' }>
+type Contact = Extract<CallbackItem, { kind: 'contact' }>
 
 /** Longer than the id that any vendor gives a message. */
 const MAX_ID_LENGTH = 512
@@ -210,7 +211,7 @@ export function createHandleCallback({
     return { ...attempt.trace, request_id: trace.request_id }
   }
 
-  async function handleMessage(source: CallbackSource, { id, from, text }: Message): Promise<void> {
+  async function handleMessage(source: CallbackSource, { id, from, user_id, text }: Message): Promise<void> {
     const { app_id, provider, trace } = source
     const references = referencesIn(text).flatMap(reference => referenceIndexes(keyring, reference))
     if (references.length === 0) return logOutcome(source, 'message', 'without_reference')
@@ -220,6 +221,7 @@ export function createHandleCallback({
       app_id,
       mode: 'live',
       sealed_from,
+      ...(user_id === null ? {} : { sealed_user_id: keyring.seal(user_id, inFlight.userId) }),
       references,
       at: clock.now(),
     }
@@ -227,14 +229,29 @@ export function createHandleCallback({
     logOutcome(source, 'message', 'passed_on')
   }
 
+  async function handleContact(source: CallbackSource, { id, from, user_id }: Contact): Promise<void> {
+    const { app_id, provider, trace } = source
+    const report: OtpReport = {
+      type: 'contact.received',
+      app_id,
+      mode: 'live',
+      sealed_from: keyring.seal(from, inFlight.from),
+      sealed_user_id: keyring.seal(user_id, inFlight.userId),
+      at: clock.now(),
+    }
+    await broker.publish('otp.reports', { id: messageId(app_id, provider, id), body: report, trace })
+    logOutcome(source, 'contact', 'passed_on')
+  }
+
+  function handleItem(source: CallbackSource, item: CallbackItem): Promise<void> {
+    if (item.kind === 'receipt') return handleReceipt(source, item)
+    return item.kind === 'message' ? handleMessage(source, item) : handleContact(source, item)
+  }
+
   return async (source, items) => {
     // A callback may hold many items. Batches keep it from taking all of the store's and the broker's capacity.
     for (let first = 0; first < items.length; first += BATCH_SIZE)
-      await Promise.all(
-        items
-          .slice(first, first + BATCH_SIZE)
-          .map(item => (item.kind === 'receipt' ? handleReceipt(source, item) : handleMessage(source, item))),
-      )
+      await Promise.all(items.slice(first, first + BATCH_SIZE).map(item => handleItem(source, item)))
   }
 }
 

@@ -50,7 +50,7 @@ export function createSandboxProvider({ messages, keyring, clock, publishReport 
   const report = (job: DeliveryJob, status: ReportedStatus, source: string): Promise<void> =>
     publishReport(job, status, receiptDetails(status, job.delivery), source)
 
-  return {
+  const provider: Provider = {
     // The inbox holds one entry per delivery, so a repeated send adds nothing.
     repeatable: true,
 
@@ -66,6 +66,10 @@ export function createSandboxProvider({ messages, keyring, clock, publishReport 
       return { reference: null }
     },
 
+    /** In the inbox it is found by the recipient, like the other messages of its verification. */
+    askForContact: (message, signal) =>
+      provider.send({ ...message, recipient: recipientOf(message.job) } as DeliveryMessage, signal),
+
     async simulateReceipts(job, sentAt) {
       for (const [nth, { afterMs, status }] of (scriptOf(job)?.receipts ?? []).entries()) {
         const waitMs = sentAt + afterMs - clock.now()
@@ -75,6 +79,11 @@ export function createSandboxProvider({ messages, keyring, clock, publishReport 
       }
       return done()
     },
+  }
+  return provider
+
+  function recipientOf({ otp }: DeliveryJob): string {
+    return keyring.unseal(otp.recipient.sealed, atRest.recipient(otp.otp_id))
   }
 
   function newMessageDocument(

@@ -23,7 +23,11 @@ export function createParseCallback(
         const { data } = CHANGE.safeParse(change)
         // A Meta app may have several phone numbers, and the notifications of all of them come here.
         if (data?.value.metadata.phone_number_id !== phone_number_id) return []
-        return [...data.value.statuses.flatMap(receiptOf), ...data.value.messages.flatMap(messageOf)]
+        const { statuses, messages, contacts } = data.value
+        return [
+          ...statuses.flatMap(receiptOf),
+          ...messages.flatMap(item => messageOf(item) ?? contactOf(item, contacts)),
+        ]
       }),
     )
   }
@@ -40,6 +44,7 @@ const CHANGE = z.object({
     metadata: z.object({ phone_number_id: z.string() }),
     statuses: unparsedItems,
     messages: unparsedItems,
+    contacts: unparsedItems.catch([]),
   }),
 })
 
@@ -74,9 +79,15 @@ function receiptOf(item: unknown): CallbackItem[] {
 
 const withTitle = z.object({ title: z.string() })
 
+/** WhatsApp users with a username may hide their number. Such a message has no sender but the user's id, of this business alone. */
+const SENDER = z.object({
+  id,
+  from: z.string().max(50).default(''),
+  from_user_id: z.string().min(1).max(150).optional().catch(undefined),
+})
+
 const MESSAGE = z.intersection(
-  // WhatsApp users with a username may hide their number. Such a message has an empty sender and approves nothing.
-  z.object({ id, from: z.string().max(50).default('') }),
+  SENDER,
   z.discriminatedUnion('type', [
     z.object({ type: z.literal('text'), text: z.object({ body: z.string() }) }),
     z.object({ type: z.literal('button'), button: z.object({ text: z.string() }) }),
@@ -87,9 +98,52 @@ const MESSAGE = z.intersection(
   ]),
 )
 
-function messageOf(item: unknown): CallbackItem[] {
+/** Null for other kinds of messages. */
+function messageOf(item: unknown): CallbackItem[] | null {
   const { data } = MESSAGE.safeParse(item)
-  return data ? [{ kind: 'message', id: data.id, from: data.from, text: textOf(data) }] : []
+  if (!data) return null
+  const { id, from, from_user_id: user_id = null } = data
+  return [{ kind: 'message', id, from, user_id, text: textOf(data) }]
+}
+
+const origin = z.string().optional().catch(undefined)
+const waId = z.string().min(1).max(50)
+
+/** Where Meta has the origin differs between its descriptions: beside the cards or in the card. */
+const CONTACT = SENDER.extend({
+  from_user_id: z.string().min(1).max(150),
+  type: z.literal('contacts'),
+  origin,
+  contacts: z.tuple([
+    z.object({
+      origin,
+      user_id: z.string().optional(),
+      phones: z.tuple([z.object({ wa_id: waId.optional() })]),
+    }),
+  ]),
+})
+const PROFILE = z.object({ user_id: z.string(), wa_id: waId })
+
+/** The number of a user who has shared it by the button of our request. Users can also send anybody's card, which proves nothing: Meta tells
+ *  the two apart by the origin. Where Meta names the sender's number itself, the card must have the same. */
+function contactOf(item: unknown, profiles: readonly unknown[]): CallbackItem[] {
+  const { data } = CONTACT.safeParse(item)
+  if (!data) return []
+  const { id, from, from_user_id: user_id } = data
+  const [card] = data.contacts
+  const [{ wa_id }] = card.phones
+  const stated = [
+    ...(from === '' ? [] : [from]),
+    ...profiles.flatMap(profile => {
+      const { data: known } = PROFILE.safeParse(profile)
+      return known?.user_id === user_id ? [known.wa_id] : []
+    }),
+  ]
+  const isOwn =
+    (card.origin ?? data.origin) === 'contact_request' && (card.user_id === undefined || card.user_id === user_id)
+  const number = wa_id ?? stated[0]
+  if (!isOwn || number === undefined || stated.some(one => one !== number)) return []
+  return [{ kind: 'contact', id, user_id, from: number }]
 }
 
 function textOf(message: z.infer<typeof MESSAGE>): string {

@@ -1,5 +1,6 @@
 // WhatsApp by Meta's Cloud API. In: a message, of which only the code is sent: an approved authentication template has the text, and takes
-// the code twice, for the text and for the copy button. Out: the wamid of the message. Replies to users are plain text.
+// the code twice, for the text and for the copy button. Out: the wamid of the message. Replies to users are plain text, or
+// ask a user who hides their number for it.
 import { z } from 'zod'
 import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import { whatsapp_cloud } from '../../domain/tenancy/provider-types/whatsapp_cloud.ts'
@@ -25,8 +26,8 @@ export function createWhatsappProvider(
   const headers = { authorization: `Bearer ${access_token}` }
   const missingUntil = new Map<string, number>()
 
-  const post = (to: string, message: object, signal: AbortSignal): Promise<VendorResponse> => {
-    const body = { messaging_product: 'whatsapp', recipient_type: 'individual', to: withPlus(to), ...message }
+  const post = (message: { to: string } | { recipient: string }, signal: AbortSignal): Promise<VendorResponse> => {
+    const body = { messaging_product: 'whatsapp', recipient_type: 'individual', ...message }
     return postJson(outbound, { url, headers, body, signal })
   }
 
@@ -45,7 +46,10 @@ export function createWhatsappProvider(
       const languages = languagesFor(message)
       for (;;) {
         const language = languages.shift() ?? ''
-        const answer = await post(message.recipient, templateMessage(message, template, language), signal)
+        const answer = await post(
+          { to: withPlus(message.recipient), ...templateMessage(message, template, language) },
+          signal,
+        )
         // A missing translation means that nothing was sent, so the next language is tried.
         if (codeOf(answer) !== NO_SUCH_TRANSLATION) return accepted(answer, clock.now())
         missingUntil.set(language, clock.now() + MISSING_TRANSLATION_MS)
@@ -55,7 +59,14 @@ export function createWhatsappProvider(
 
     async reply({ recipient, text, delivery_id }, signal) {
       const message = { type: 'text', text: { preview_url: false, body: text }, ...callbackData(delivery_id) }
-      return accepted(await post(recipient, message, signal), clock.now())
+      return accepted(await post({ to: withPlus(recipient), ...message }, signal), clock.now())
+    },
+
+    async askForContact({ recipient, text, delivery_id }, signal) {
+      const action = { name: 'request_contact_info' }
+      const interactive = { type: 'request_contact_info', body: { text }, action }
+      const message = { type: 'interactive', interactive, ...callbackData(delivery_id) }
+      return accepted(await post({ recipient, ...message }, signal), clock.now())
     },
 
     ...(app_secret === null ? {} : { parseCallback: createParseCallback(app_secret, phone_number_id) }),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { bodyOf, takeItems } from '../api.ts'
-import { addLimit, type LimitOption } from '../options.ts'
+import { addLimit, type LimitOption, parseCount } from '../options.ts'
 import { examples, type Session } from '../session.ts'
 import { addNameAndClosing } from './name-and-closing.ts'
 
@@ -27,6 +27,20 @@ export function addCompanies(program: Command, session: Session): void {
     .description('a new company')
     .action(async (name: string) => {
       session.showRecord(await bodyOf(session.api().POST('/admin/v1/companies', { body: { name } })))
+    })
+  companies
+    .command('limits <company>')
+    .description('how many apps and users it may have')
+    .option('--apps <number>', 'closed ones included', parseCount)
+    .option('--users <number>', 'invitations included', parseCount)
+    .action(async (id: string, { apps, users }: { apps?: number; users?: number }) => {
+      const body = {
+        ...(apps === undefined ? {} : { max_apps: apps }),
+        ...(users === undefined ? {} : { max_users: users }),
+      }
+      session.showRecord(
+        await bodyOf(session.api().PATCH('/admin/v1/companies/{id}', { params: { path: { id } }, body })),
+      )
     })
   addNameAndClosing(companies, 'company', session, (id, body) =>
     bodyOf(session.api().PATCH('/admin/v1/companies/{id}', { params: { path: { id } }, body })),

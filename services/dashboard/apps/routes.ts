@@ -1,19 +1,18 @@
 // Apps and their settings.
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
 import { newId } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { JsonObject } from '../../../infra/json-object.ts'
-import { sameJson } from '../../../infra/store/ensure.ts'
 import { changeOne } from '../../../infra/store/one-doc.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
-import type { App } from '../../domain/tenancy/documents.ts'
+import { type App, MAX_APPS } from '../../domain/tenancy/documents.ts'
 import { exceedsGuessBudget } from '../../domain/tenancy/guess-budget.ts'
-import { type InputProblem, underPath } from '../../domain/tenancy/problems.ts'
-import { guessProblem, resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
+import { underPath } from '../../domain/tenancy/problems.ts'
+import { guessProblem, MAX_SETTINGS_BYTES, resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
 import { twilioSid } from '../../domain/tenancy/twilio-sids.ts'
 import { shownName } from '../../domain/tenancy/value-schemas.ts'
-import { MAX_OWN_TEXTS_LENGTH, ownTextProblems } from '../../domain/texts/own-texts.ts'
 import { principalOf } from '../access.ts'
 import { conflict, ok, page } from '../answers.ts'
 import { changeClosing, closed } from '../closing.ts'
@@ -21,8 +20,9 @@ import { operation } from '../operation.ts'
 import { pageQuery } from '../pages.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import { type AppAnswer, app, appPage } from './schemas.ts'
-import { membersThatDiffer, patchSettings, unknownSettings } from './settings-patch.ts'
+import { membersThatDiffer, preparePatch, unknownSettings } from './settings-patch.ts'
 import { settingsPatch } from './settings-schemas.ts'
+import { type NamedSettings, textProblems } from './text-problems.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
 const createBody = z.strictObject({ name: shownName(), settings })
@@ -86,8 +86,11 @@ const auditFields = ({ name, settings, closed_at = null }: App) => ({
   closed_at: isoTimeOrNull(closed_at),
 })
 
-/** Own texts in UTF-8, and the other settings. */
-export const MAX_APP_BYTES = 2 * MAX_OWN_TEXTS_LENGTH
+/** Their settings may be large, and all are read before others have their turn. */
+const APPS_READ_AT_ONCE = 4
+
+/** Settings, with room for escapes and nulls. */
+export const MAX_APP_BYTES = 1.25 * MAX_SETTINGS_BYTES
 
 export const appOperations = [
   operation({
@@ -99,7 +102,11 @@ export const appOperations = [
     query: pageQuery,
     answers: [page(appPage, 'A page of apps.', example)],
     handle: ({ ctx, company, query }, { store, readPage }) =>
-      readPage(ctx, { docs: store.docs('apps'), filter: { company_id: company._id }, show: appView }, query),
+      readPage(
+        ctx,
+        { docs: store.docs('apps'), filter: { company_id: company._id }, portion: APPS_READ_AT_ONCE, show: appView },
+        query,
+      ),
   }),
   operation({
     id: 'createApp',
@@ -114,26 +121,40 @@ export const appOperations = [
       maxBytes: MAX_APP_BYTES,
     },
     answers: [ok(app, 'The new app.', example, 201)],
-    handle: ({ ctx, company: { _id: company_id }, body: { name, settings } }, { store, clock, withAudit }) =>
-      withAudit(ctx, () => {
-        const now = clock.now()
-        const app: App = {
-          _id: newId('app', now),
-          company_id,
-          name,
-          settings: applySettingsPatch({}, settings, name),
-          created_at: now,
-          rev: 0,
-        }
-        return {
-          action: 'app.create',
-          target: app._id,
-          company_id,
-          before: null,
-          after: auditFields(app),
-          perform: async () => ((await store.docs('apps').insert([app]))[0] === 'inserted' ? appView(app) : null),
-        }
-      }),
+    refusals: [conflict('The company has as many apps as it may have.')],
+    handle: async ({ ctx, company, body: { name, settings } }, deps) => {
+      const { store, clock, withAudit, changeExclusively } = deps
+      const { _id: company_id, max_apps = MAX_APPS } = company
+      const docs = store.docs('apps')
+      const applyTo = prepareSettings(settings)
+      // Two at once must not both be the last one.
+      return changeExclusively(`apps:${company_id}`, renewLease =>
+        withAudit(ctx, async () => {
+          if ((await docs.count({ company_id }, max_apps)) >= max_apps)
+            throw httpException(409, `The company may have ${max_apps} apps. An operator can let it have more.`)
+          const now = clock.now()
+          const app: App = {
+            _id: newId('app', now),
+            company_id,
+            name,
+            settings: await applyTo({ name, settings: {} }, name),
+            created_at: now,
+            rev: 0,
+          }
+          return {
+            action: 'app.create',
+            target: app._id,
+            company_id,
+            before: null,
+            after: auditFields(app),
+            perform: async () => {
+              await renewLease()
+              return (await docs.insert([app]))[0] === 'inserted' ? appView(app) : null
+            },
+          }
+        }),
+      )
+    },
   }),
   operation({
     id: 'getApp',
@@ -161,19 +182,21 @@ export const appOperations = [
     },
     answers: [ok(app, 'The app.', example)],
     refusals: [conflict('Other settings are stored than `replaces` has.')],
-    handle: ({ ctx, params, body: { name, settings, replaces, closed } }, { store, clock, withAudit }) =>
-      withAudit(ctx, async () => {
-        const docs = store.docs('apps')
+    handle: ({ ctx, params, body: { name, settings, replaces, closed } }, { store, clock, withAudit }) => {
+      const docs = store.docs('apps')
+      const applyTo = prepareSettings(settings)
+      return withAudit(ctx, async () => {
         const stored = await getOr404(ctx, docs, params.id, 'app')
         if (replaces) refuseOthersChange(stored, replaces)
         const change = {
           name: name ?? stored.name,
-          settings: applySettingsPatch(stored.settings, settings, name ?? stored.name, stored.name),
+          settings: await applyTo(stored, name ?? stored.name),
           ...changeClosing(stored, closed, principalOf(ctx), clock.now()),
         }
         const app = { ...stored, ...change }
         const isMarkedAlike = (stored.closed_by_operator ?? false) === app.closed_by_operator
-        if (isMarkedAlike && sameJson(auditFields(stored), auditFields(app))) return { unchanged: appView(stored) }
+        if (isMarkedAlike && isDeepStrictEqual(auditFields(stored), auditFields(app)))
+          return { unchanged: appView(stored) }
         const { _id, rev, company_id } = stored
         return {
           action: 'app.change',
@@ -183,7 +206,8 @@ export const appOperations = [
           after: auditFields(app),
           perform: async () => ((await changeOne(docs, { _id, rev, update: { $set: change } })) ? appView(app) : null),
         }
-      }),
+      })
+    },
   }),
 ]
 
@@ -196,19 +220,16 @@ function refuseOthersChange({ settings }: App, replaces: JsonObject): void {
   throw httpException(409, `Settings were changed meanwhile: ${named}. Read them again.`)
 }
 
-/** A longer name may make a text too long, so texts are checked with a new name too. A fault that a text has had before, because it was
- *  stored before the rule that it breaks, does not hinder other changes. */
-export function applySettingsPatch(
-  stored: SettingsInput,
+/** Checks a patch once. What is returned answers the settings to store, and may be asked again after a lost race. */
+export function prepareSettings(
   patch: JsonObject | undefined,
-  name: string,
-  storedName = name,
-): SettingsInput {
-  const checked = patch === undefined ? ({ ok: true, value: stored } as const) : patchSettings(stored, patch)
-  const had = ownTextProblems(resolveSettings(stored), storedName)
-  const isNew = ({ path, message }: InputProblem): boolean =>
-    !had.some(old => old.path === path && old.message === message)
-  const problems = checked.ok ? ownTextProblems(resolveSettings(checked.value), name).filter(isNew) : checked.problems
-  if (!checked.ok || problems.length > 0) throw validationProblem(underPath('settings', problems))
-  return checked.value
+): (stored: NamedSettings, name: string) => Promise<SettingsInput> {
+  const applyTo = patch === undefined ? undefined : preparePatch(patch)
+  return async (stored, name) => {
+    const checked = applyTo?.(stored.settings) ?? { ok: true as const, value: stored.settings }
+    // A longer name may make a text too long, so a new name alone has its problems too.
+    const problems = checked.ok ? await textProblems(stored, { name, settings: checked.value }) : checked.problems
+    if (!checked.ok || problems.length > 0) throw validationProblem(underPath('settings', problems))
+    return checked.value
+  }
 }

@@ -1,39 +1,81 @@
 // In: an app's stored settings, and an operator's patch. Out: the settings to store, or every problem by path.
 // Objects are merged member by member, lists and values are replaced, and null resets a member to its default.
 
+import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject } from '../../../infra/json-object.ts'
-import { sameJson } from '../../../infra/store/ensure.ts'
-import {
-  type CheckResult,
-  checkKnownMembers,
-  findUnknownMembers,
-  type InputProblem,
-} from '../../domain/tenancy/problems.ts'
+import { type CheckResult, checkMembers, type InputProblem } from '../../domain/tenancy/problems.ts'
 import {
   haveSameGuessMembers,
   lacksBusinessNumber,
   type SettingsInput,
   settingsSchema,
+  settingsSizeProblems,
   writtenSettingsSchema,
 } from '../../domain/tenancy/settings.ts'
 
-export function patchSettings(stored: SettingsInput, patch: JsonObject): CheckResult<SettingsInput> {
+/** Checks a patch by itself, once. What is returned merges it into stored settings, and checks what comes of that: again after a lost race. */
+export function preparePatch(patch: JsonObject): (stored: SettingsInput) => CheckResult<SettingsInput> {
+  const size = settingsSizeProblems(patch)
+  if (size.length > 0) return () => ({ ok: false, problems: size })
+  const problems = problemsOfPatch(patch)
+  return stored => applyPatch(stored, patch, problems)
+}
+
+export const patchSettings = (stored: SettingsInput, patch: JsonObject): CheckResult<SettingsInput> =>
+  preparePatch(patch)(stored)
+
+function problemsOfPatch(patch: JsonObject): InputProblem[] {
+  const { names, values } = checkMembers(settingsSchema, withoutResets(patch))
+  return [
+    // Names are checked in the patch, because a null with a mistyped name leaves no trace in the merged settings.
+    ...names,
+    // An empty object is stored as no group, so the merged settings do not show one that stands in place of a value.
+    ...values.filter(({ path }) => isJsonObject(memberAt(patch, path))),
+  ]
+}
+
+function applyPatch(
+  stored: SettingsInput,
+  patch: JsonObject,
+  problemsOfPatch: readonly InputProblem[],
+): CheckResult<SettingsInput> {
   const merged = merge(stored, patch)
   const problems = [
-    // Names are checked in the patch, because a null with a mistyped name leaves no trace in the merged settings.
-    ...unknownSettings(patch),
-    // An empty object is stored as no group, so the merged settings do not show one that stands in place of a value.
-    ...misplacedObjects(patch),
+    ...problemsOfPatch,
+    ...settingsSizeProblems(merged),
     // An unknown member in the merged settings was stored by a newer release, during a rolling deploy, and is no fault of the patch.
-    ...checkKnownMembers(writtenSettingsSchema, merged).filter(({ path }) => !WAS_STORED[path]?.(stored, merged)),
+    ...checkMembers(writtenSettingsSchema, withChangedTexts(stored, merged)).values.filter(
+      ({ path }) => !WAS_STORED[path]?.(stored, merged),
+    ),
   ]
   const byPath = new Map(problems.map(problem => [problem.path, problem]))
   // The cast is safe: the merged settings were checked with the schema of this type.
   return byPath.size > 0 ? { ok: false, problems: [...byPath.values()] } : { ok: true, value: merged as SettingsInput }
 }
 
-export const unknownSettings = (patch: JsonObject): InputProblem[] =>
-  findUnknownMembers(settingsSchema, withoutResets(patch))
+/** Without the own texts that are stored already. They are the bulk of settings, and no rule is between them and other settings. */
+const withChangedTexts = (stored: SettingsInput, merged: JsonObject): JsonObject =>
+  isJsonObject(merged.texts) ? { ...merged, texts: changedTexts(stored.texts ?? {}, merged.texts) } : merged
+
+/** Own texts, by channel and language, that differ from those that are stored. */
+export const changedTexts = (stored: JsonObject, texts: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(texts).map(([channel, byLanguage]) => {
+      const before = jsonObjectOrEmpty(stored[channel])
+      const isChanged = ([language, text]: [string, unknown]) =>
+        !Object.hasOwn(before, language) || !isDeepStrictEqual(before[language], text)
+      return [
+        channel,
+        isJsonObject(byLanguage) ? Object.fromEntries(Object.entries(byLanguage).filter(isChanged)) : byLanguage,
+      ]
+    }),
+  )
+
+/** Problems of the names in settings that a caller has read. */
+export function unknownSettings(read: JsonObject): InputProblem[] {
+  const size = settingsSizeProblems(read)
+  return size.length > 0 ? size : checkMembers(settingsSchema, withoutResets(read)).names
+}
 
 /** The members of the settings that differ from those that a caller has read, by path. Null: the caller has read none. */
 export const membersThatDiffer = (settings: JsonObject, read: JsonObject, above = ''): string[] =>
@@ -41,7 +83,7 @@ export const membersThatDiffer = (settings: JsonObject, read: JsonObject, above 
     const path = `${above}${name}`
     const now = (Object.hasOwn(settings, name) ? settings[name] : undefined) ?? null
     if (isJsonObject(value) && isJsonObject(now)) return membersThatDiffer(now, value, `${path}.`)
-    return sameJson(value, now) ? [] : [path]
+    return isDeepStrictEqual(value, now) ? [] : [path]
   })
 
 /** By path, whether a problem of the merged settings is one that an earlier release stored, and that the patch leaves as it was. */
@@ -57,10 +99,6 @@ function wasStoredWithoutNumber(stored: SettingsInput, merged: JsonObject): bool
   const after = (merged as SettingsInput).channels?.whatsapp
   return lacksBusinessNumber(before) && lacksBusinessNumber(after) && before?.mode === after?.mode
 }
-
-/** Problems of the patch itself at members that are objects in it. */
-const misplacedObjects = (patch: JsonObject): InputProblem[] =>
-  checkKnownMembers(settingsSchema, withoutResets(patch)).filter(({ path }) => isJsonObject(memberAt(patch, path)))
 
 const memberAt = (value: unknown, path: string): unknown =>
   path.split('.').reduce((at, name) => (isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : undefined), value)

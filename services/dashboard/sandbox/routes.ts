@@ -20,6 +20,9 @@ import { validationProblem } from '../request-input.ts'
 import { readInbox } from './inbox.ts'
 import { accepted, sandboxMessages } from './schemas.ts'
 
+/** With or without the plus: a WhatsApp id is a number without it. */
+const waNumber = z.string().regex(/^\+?[1-9]\d{6,14}$/, `must be a phone number, such as "${SAMPLE_NUMBER}"`)
+
 const MAX_MESSAGES = 100
 /** A screen that waits for a message reads the inbox every second, and one record is enough for that. */
 const RECORDED_FOR_MS = 10 * MINUTE_MS
@@ -69,32 +72,55 @@ export const sandboxOperations = [
     route: 'POST /sandbox/inbound',
     role: 'developer',
     summary: 'Play a WhatsApp message',
-    description: 'Simulates a message from a user, so that link modes can be finished in test mode.',
+    description:
+      'Simulates a message from a user, so that link modes can be finished in test mode. A user who hides their number writes with `from_user_id` in place of `from`, and answers the request for it with `contact` in place of `text`.',
     body: {
       schema: z
         .strictObject({
           app_id: z.string(),
-          /** With or without the plus: a WhatsApp id is a number without it. */
-          from: z.string().regex(/^\+?[1-9]\d{6,14}$/, `must be a phone number, such as "${SAMPLE_NUMBER}"`),
-          text: z.string(),
+          from: waNumber.optional().meta({ description: 'The number of the user; absent where WhatsApp hides it.' }),
+          from_user_id: z
+            .string()
+            .regex(/^[A-Z]{2}\.[A-Za-z0-9.]{1,140}$/, 'must be an id of WhatsApp, such as "US.13491208655302741918"')
+            .optional()
+            .meta({ description: 'The id of a user who hides their number.' }),
+          text: z.string().optional().meta({ description: 'What the user writes.' }),
+          contact: waNumber.optional().meta({ description: 'The own number that the user shares when asked for it.' }),
+        })
+        .superRefine(({ from, from_user_id, text, contact }, { addIssue }) => {
+          const say = (path: string, message: string) => addIssue({ code: 'custom', path: [path], message })
+          if ((from === undefined) === (from_user_id === undefined))
+            say('from', 'or from_user_id is needed, and not both')
+          if ((text === undefined) === (contact === undefined)) say('text', 'or contact is needed, and not both')
+          else if (contact !== undefined && from_user_id === undefined) say('contact', 'needs from_user_id')
         })
         .meta({ id: 'SandboxInboundRequest', description: "A user's WhatsApp message." }),
       example: { app_id: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c', from: SAMPLE_NUMBER, text: 'K7Q2M9XD4RBT3WHN' },
     },
     answers: [ok(accepted, 'It was taken.', { accepted: true })],
-    handle: async ({ ctx, body: { app_id, from, text } }, { store, broker, keyring, clock, withAudit }) => {
+    handle: async (
+      { ctx, body: { app_id, from = '', from_user_id, text = '', contact } },
+      { store, broker, keyring, clock, withAudit },
+    ) => {
       const app = await getOne(store.docs('apps'), app_id)
       if (!app || !mayAccessCompany(ctx, app.company_id))
         throw validationProblem([{ path: 'app_id', message: 'is not the id of an app' }])
-      const report: OtpReport = {
-        type: 'message.received',
+      // A simulated message must not approve a live verification, even if its text holds a live reference.
+      const played = {
         app_id,
-        // A simulated message must not approve a live verification, even if its text holds a live reference.
-        mode: 'test',
-        sealed_from: keyring.seal(from, inFlight.from),
-        references: referencesIn(text).flatMap(reference => referenceIndexes(keyring, reference)),
+        mode: 'test' as const,
         at: clock.now(),
+        sealed_from: keyring.seal(contact ?? from, inFlight.from),
       }
+      const report: OtpReport =
+        contact !== undefined && from_user_id !== undefined
+          ? { type: 'contact.received', ...played, sealed_user_id: keyring.seal(from_user_id, inFlight.userId) }
+          : {
+              type: 'message.received',
+              ...played,
+              ...(from_user_id !== undefined && { sealed_user_id: keyring.seal(from_user_id, inFlight.userId) }),
+              references: referencesIn(text).flatMap(reference => referenceIndexes(keyring, reference)),
+            }
       return withAudit(ctx, () => ({
         action: 'sandbox.play_message',
         target: app_id,

@@ -10,7 +10,7 @@ const sandboxMessage = z
     channel: channel.meta({ description: 'The channel it took.' }),
     recipient: z.string().meta({ description: 'The recipient in full.' }),
     text: z.string().meta({ description: 'The text of the message.' }),
-    code: z.string().meta({ description: 'The code in it.' }),
+    code: z.string().meta({ description: 'The code in it; empty where it asks a WhatsApp user for their number.' }),
     at: timeSchema('When it arrived.'),
   })
   .meta({ id: 'SandboxMessage', description: 'A message that the sandbox took in place of a vendor.' })

@@ -3,6 +3,7 @@
 import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
 import { TALLY_DAYS } from '../../../machines/fraud.tally.ts'
 import { isLapsed } from '../../../machines/otp.code-life.ts'
+import { carriesCode } from '../../../machines/otp.queries.ts'
 import type { PastSend } from '../../../machines/replay.calls.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
@@ -65,7 +66,7 @@ export function watchUnplayedRules({ saved, tried, now }: TrialInput, { add }: R
 
 /** Whether its last message failed while it was pending. */
 function mayHaveFallenBack({ deliveries, approval, failed_at, ended_at, expires_at }: PastContext): boolean {
-  const last = deliveries.at(-1)
+  const last = deliveries.filter(carriesCode).at(-1)
   if (last?.status !== 'failed' || last.reason === 'superseded' || last.reason === 'insufficient_funds') return false
   return last.updated_at < Math.min(expires_at, approval?.at ?? failed_at ?? ended_at ?? expires_at)
 }

@@ -4,6 +4,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import { countedMessages } from '../../../machines/fraud.messages.ts'
+import { carriesCode } from '../../../machines/otp.queries.ts'
 import type { Caller, Delivery, KeyKind, Otp } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import type { Accepted, PastEvent, PastResend, PastResult, PastSend } from '../../../machines/replay.calls.ts'
@@ -80,6 +81,7 @@ const READ_OF_DELIVERY = [
   'charge',
   'asked_by',
   'hardest_challenge',
+  'writer',
 ] as const satisfies (keyof Delivery)[]
 
 type PastDelivery = Pick<Delivery, (typeof READ_OF_DELIVERY)[number]>
@@ -110,9 +112,9 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
   const address = client_ip === null ? null : unsealOrNull(keyring, client_ip, atRest.clientIp(id))
   if (value === null || (client_ip !== null && address === null)) return unplayed('unreadable')
   const startsOnLink = first.sealed_action_url !== null
-  const [firstMessage, later] = startsOnLink
-    ? [undefined, otp.deliveries]
-    : [otp.deliveries[0], otp.deliveries.slice(1)]
+  // Whether a user hides their number no setting changes, so what asks for it is not played.
+  const messages = otp.deliveries.filter(carriesCode)
+  const [firstMessage, later] = startsOnLink ? [undefined, messages] : [messages[0], messages.slice(1)]
   const mailbox = recipient.kind === 'phone' ? value : mailboxOf(value)
   const send: PastSend = {
     what: 'send',
@@ -151,7 +153,7 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
       result: resultOf(delivery),
     }
   })
-  const corrections = otp.deliveries.flatMap(delivery =>
+  const corrections = messages.flatMap(delivery =>
     correctionsOf(delivery, delivery === firstMessage ? id : delivery.delivery_id, otp.approval),
   )
   return {
@@ -169,13 +171,15 @@ function askerOf(otp: PastContext, delivery: PastDelivery, before: PastDelivery 
 
 /** To a message of the user on the link. */
 const isAnswer = ({ whatsapp }: PastContext, { channel, asked_by }: PastDelivery): boolean =>
-  channel === 'whatsapp' && whatsapp === 'link_code' && asked_by === undefined
+  channel === 'whatsapp' && whatsapp !== 'template' && asked_by === undefined
 
 /** How many of its sends made or repeated a link after the first one: these are no messages, so there is no record of them. */
 export function unrecordedSends({ first, context: otp }: PastOtp): number {
   const sent = otp.deliveries.filter(({ reason }) => reason !== 'insufficient_funds')
-  // The first answer on a link does not count as a send: the link has.
-  const answered = new Set(sent.filter(delivery => isAnswer(otp, delivery)).map(({ generation }) => generation))
+  // The first answer on a link does not count as a send: the link has. Nor does the first request for a contact.
+  const answered = new Set(
+    sent.filter(delivery => isAnswer(otp, delivery)).map(one => `${one.generation} ${carriesCode(one)}`),
+  )
   const recorded = sent.length - answered.size + (first.sealed_action_url === null ? 0 : 1)
   return Math.max(0, otp.sends - recorded)
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { DAY_MS } from '../../../infra/time.ts'
 import { resolveSettings } from '../../domain/tenancy/settings.ts'
 import { ok } from '../answers.ts'
-import { applySettingsPatch, MAX_APP_BYTES } from '../apps/routes.ts'
+import { MAX_APP_BYTES, prepareSettings } from '../apps/routes.ts'
 import { settingsPatch } from '../apps/settings-schemas.ts'
 import { operation } from '../operation.ts'
 import { validationProblem } from '../request-input.ts'
@@ -71,7 +71,7 @@ export const settingsTrialOperations = [
       if (since >= end) throw validationProblem([{ path: 'since', message: 'must be in the past, and before until' }])
       if (end - since > MAX_TRIED_DAYS * DAY_MS)
         throw validationProblem([{ path: 'since', message: `must be at most ${MAX_TRIED_DAYS} days before until` }])
-      const tried = applySettingsPatch(app.settings, settings, app.name)
+      const tried = await prepareSettings(settings)(app, app.name)
       const input = {
         app_id: app._id,
         saved: resolveSettings(app.settings),

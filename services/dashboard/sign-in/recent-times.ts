@@ -40,11 +40,15 @@ export function createRecentTimes({ docs, clock, windowMs }: RecentTimesDeps): R
 
   return {
     async take(id, max) {
-      const refused = await change(id, (times, now) =>
-        times.length < max ? [...times, now] : { waitMs: (times[0] ?? now) + windowMs - now },
-      )
+      let at = 0
+      const refused = await change(id, (times, now) => {
+        at = now
+        return times.length < max ? [...times, now] : { waitMs: (times[0] ?? now) + windowMs - now }
+      })
       if (refused) return { kind: 'refused', ...refused }
-      return { kind: 'taken', giveBack: async () => void (await change(id, times => times.slice(0, -1))) }
+      // Another may have been taken since. Its own time stays, or it would go out too early.
+      const withoutOne = (times: number[]) => times.filter((_, nth) => nth !== times.indexOf(at))
+      return { kind: 'taken', giveBack: async () => void (await change(id, withoutOne)) }
     },
   }
 }

@@ -14,6 +14,7 @@ import { scanAll } from '../../../infra/store/scan.ts'
 import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import { CONSOLE_COMPANY_ID } from '../../domain/tenancy/console.ts'
 import { hasConsoleMail } from '../../domain/tenancy/console-mail.ts'
+import { MAX_USERS } from '../../domain/tenancy/documents.ts'
 import { text } from '../../domain/tenancy/value-schemas.ts'
 import {
   emailIndex,
@@ -99,7 +100,7 @@ export const userOperations = [
       example: { email: 'ada@example.com', role: 'developer', name: 'Ada' },
     },
     answers: [ok(invitation, 'The invitation.', { ...example, mailed: true }, 201)],
-    refusals: [conflict('The address is a user of this company already.')],
+    refusals: [conflict('The address is a user of this company already, or it has as many users as it may have.')],
     handle: async ({ ctx, company, body: { email, ...offered } }, deps) => {
       const { store, keyring, tenancy, withAudit, changeExclusively, invitationLimit } = deps
       const company_id = company._id
@@ -112,6 +113,9 @@ export const userOperations = [
           // Under every data key: the unique index knows an address under one of them.
           const [stored] = await findUsersByEmail(store, keyring, email, company_id)
           if (stored && !isInvitation(stored)) throw addressTaken()
+          const { max_users = MAX_USERS } = company
+          if (!stored && (await store.docs('users').count({ company_id }, max_users)) >= max_users)
+            throw httpException(409, `The company may have ${max_users} users. An operator can let it have more.`)
           const user = stored ? renewed(deps, stored, email, offered) : newInvitation(deps, company_id, email, offered)
           return {
             action: 'invitation.create',

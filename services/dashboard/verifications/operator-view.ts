@@ -107,4 +107,5 @@ const deliveryView = (delivery: Delivery): VerificationAnswer['deliveries'][numb
   ...(delivery.reason === undefined ? {} : { reason: delivery.reason }),
   ...(delivery.late_receipt_at === undefined ? {} : { late_receipt: 'delivered' }),
   ...(delivery.charge === undefined ? {} : { charge: delivery.charge }),
+  ...(delivery.writer === undefined ? {} : { asks_contact: true }),
 })

@@ -44,6 +44,9 @@ const deliveryRecord = z
       description:
         'Why a message that failed is paid: its code was entered, or a receipt says that it arrived. `kept`: it was not refunded. `again`: it was refunded, and charged again.',
     }),
+    asks_contact: z.boolean().optional().meta({
+      description: 'True for a message without a code, which asks a WhatsApp user who hides their number for it.',
+    }),
   })
   .meta({ id: 'DeliveryRecord', description: 'One message, as an operator sees it.' })
 

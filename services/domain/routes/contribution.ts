@@ -4,7 +4,7 @@
 //
 // Within a verification each route weighs once, also where it was resent: a user who resends five times is one user.
 import { HOUR_MS } from '../../../infra/time.ts'
-import { isMessage } from '../../../machines/otp.queries.ts'
+import { carriesCode, isMessage } from '../../../machines/otp.queries.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import { ROUTE_SLOT_MS } from '../../../machines/routes.ts'
@@ -34,7 +34,7 @@ export function routeEntries(saved: SavedOtp, startedAt: number): RouteEntry[] {
   const earner = earningMessage(saved)
   const guessed = guessedMessage(otp)
   const entries = new Map<string, RouteEntry>()
-  for (const delivery of otp.deliveries) {
+  for (const delivery of otp.deliveries.filter(carriesCode)) {
     const { provider, channel } = delivery
     if (provider === undefined || !wasSent(delivery)) continue
     const route = routeName({ kind: otp.started_by.kind, channel, country: otp.recipient.country, provider })
@@ -58,14 +58,20 @@ export function routeEntries(saved: SavedOtp, startedAt: number): RouteEntry[] {
 function earningMessage({ value, context: { approval, deliveries } }: SavedOtp): Delivery | undefined {
   if (value !== 'approved' || approval === null || approval.by === null) return undefined
   return deliveries.findLast(
-    delivery => delivery.generation === approval.generation && delivery.created_at <= approval.at && wasSent(delivery),
+    delivery =>
+      delivery.generation === approval.generation &&
+      delivery.created_at <= approval.at &&
+      carriesCode(delivery) &&
+      wasSent(delivery),
   )
 }
 
 /** The last message before the first wrong code. A message that was made after it is not known to have arrived. */
 function guessedMessage({ wrong_codes, first_wrong_at = Infinity, deliveries }: Otp): Delivery | undefined {
   if (wrong_codes === 0) return undefined
-  return deliveries.findLast(delivery => delivery.created_at <= first_wrong_at && wasSent(delivery))
+  return deliveries.findLast(
+    delivery => delivery.created_at <= first_wrong_at && carriesCode(delivery) && wasSent(delivery),
+  )
 }
 
 function slotOf(at: number, startedAt: number): number {

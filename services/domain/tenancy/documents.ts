@@ -33,7 +33,15 @@ export interface Company extends RevisedDoc, Account, Closable {
   low_balance_micros?: number
   /** Present with `low_balance_micros`, so that an index lists these companies by id. */
   low_balance_watch?: 1
+  /** Absent: MAX_APPS. */
+  max_apps?: number
+  /** Absent: MAX_USERS. */
+  max_users?: number
 }
+
+/** Of a company, closed apps and invitations included, unless an operator has set another number. */
+export const MAX_APPS = 100
+export const MAX_USERS = 200
 
 export interface App extends RevisedDoc, Closable {
   company_id: string

@@ -1,5 +1,5 @@
 // How often the codes of one recipient can be guessed in a day. In: an app's settings. Out: the number of guesses, and the most that a
-// code of that length allows. Pure. A day is a UTC day: the counters' windows begin at multiples of their length since the epoch.
+// code of that length allows. Pure.
 import type { AppSettings, LimitRule } from '../../../machines/settings.ts'
 
 /** The settings that decide how often a code can be guessed. */
@@ -28,13 +28,6 @@ export const exceedsFormerGuessBudget = (settings: GuessSettings): boolean =>
 /** The most guesses per recipient and day that a code of this length allows. */
 export const guessBudget = ({ code }: GuessSettings): number => 10 ** code.length / MIN_GUESS_ODDS
 
-/** The most that all rules together allow in a day. Infinity without a rule. */
-export const allowedPerDay = (rules: readonly LimitRule[]): number => Math.min(...rules.map(ruleAllowsPerDay))
-
-/** A window that divides a day, or is a number of days, begins when a day begins. Any other one can begin in the middle of a day: then the
- *  day has a part of one window more. */
-function ruleAllowsPerDay({ max, seconds }: LimitRule): number {
-  if (DAY_SECONDS % seconds === 0) return max * (DAY_SECONDS / seconds)
-  if (seconds % DAY_SECONDS === 0) return max
-  return Math.floor(max * (1 + DAY_SECONDS / seconds))
-}
+/** The most that all rules together allow in any 24 hours. Infinity without a rule. */
+export const allowedPerDay = (rules: readonly LimitRule[]): number =>
+  Math.min(...rules.map(({ max, seconds }) => max * Math.ceil(DAY_SECONDS / seconds)))

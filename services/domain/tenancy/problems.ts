@@ -20,19 +20,28 @@ export function check<S extends z.ZodType>(schema: S, input: unknown): CheckResu
   return { ok: false, problems: unique([...issues.flatMap(problemsOf), ...hidden]) }
 }
 
-/** As `check`, but without the problems of unknown members. */
-export function checkKnownMembers(schema: z.ZodType, input: unknown): InputProblem[] {
-  const { result, problemsOf } = parse(schema, input)
-  const issues = result.error?.issues ?? []
-  return unique(issues.filter(({ code }) => code !== 'unrecognized_keys').flatMap(problemsOf))
+export interface MemberProblems {
+  /** Of values, and of record keys that are not allowed. */
+  values: InputProblem[]
+  /** Unknown members, and record keys that are not allowed. */
+  names: InputProblem[]
 }
 
-/** Only problems with names: unknown members, and record keys that are not allowed. Values are not checked. */
-export function findUnknownMembers(schema: z.ZodType, input: unknown): InputProblem[] {
+/** As `check`, but tells the problems of names and of values apart. `value` is null where there is any problem. */
+export function checkMembers<S extends z.ZodType>(
+  schema: S,
+  input: unknown,
+): MemberProblems & { value: z.output<S> | null } {
   const { result, problemsOf } = parse(schema, input)
   const issues = result.error?.issues ?? []
-  const nameIssues = issues.filter(({ code }) => code === 'unrecognized_keys' || code === 'invalid_key')
-  return unique([...nameIssues.flatMap(problemsOf), ...hiddenMembers(input, [])])
+  const hidden = hiddenMembers(input, [])
+  const inNames = issues.filter(({ code }) => code === 'unrecognized_keys' || code === 'invalid_key')
+  const inValues = issues.filter(({ code }) => code !== 'unrecognized_keys')
+  return {
+    values: unique(inValues.flatMap(problemsOf)),
+    names: unique([...inNames.flatMap(problemsOf), ...hidden]),
+    value: result.success && hidden.length === 0 ? result.data : null,
+  }
 }
 
 export const dottedPath = (path: readonly PropertyKey[]): string => path.map(String).join('.')

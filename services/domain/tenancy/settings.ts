@@ -1,8 +1,10 @@
 // In: an app's settings as an operator wrote them; every member is optional. Out: complete settings, or every problem with its path.
 // Settings are stored as they were written. Defaults are resolved when they are read, so that a new default reaches every app that has
 // not set the member.
+import { Buffer } from 'node:buffer'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { isJsonObject } from '../../../infra/json-object.ts'
 import { type AppSettings, declaredSettings, withDerivedDefaults } from '../../../machines/settings.ts'
 import {
   exceedsFormerGuessBudget,
@@ -13,6 +15,7 @@ import {
   MIN_GUESS_ODDS,
 } from './guess-budget.ts'
 import { resolveDefaults } from './parse-stored.ts'
+import type { InputProblem } from './problems.ts'
 
 const { verify_attempts, code, limits, channels } = declaredSettings.shape
 const { recipient, recipient_verify } = limits.unwrap().shape
@@ -53,6 +56,41 @@ const writtenRules = settingsRules
       'is required where channels.whatsapp.mode is a link mode: give the number that the link opens, such as "+15550001111", or the mode "template"',
     when: where(linkMembers),
   })
+
+/** Of an app's settings as they are written, as JSON in UTF-8: every process keeps the settings of its apps in memory. */
+export const MAX_SETTINGS_BYTES = 256 * 1024
+/** Members and items of lists, of all of them together. More than all countries, languages and rules have, and few enough to be checked in a
+ *  moment, however wrong they are. */
+const MAX_SETTINGS_VALUES = 4_000
+/** In a channel: the language of each message is chosen among them. */
+const MAX_LANGUAGES = 100
+
+/** Asked before settings are checked. */
+export function settingsSizeProblems(settings: unknown): InputProblem[] {
+  const values = countValues(settings)
+  if (values > MAX_SETTINGS_VALUES)
+    return [{ path: '', message: `have ${values} members and items together, and may have ${MAX_SETTINGS_VALUES}` }]
+  const bytes = Buffer.byteLength(JSON.stringify(settings) ?? '')
+  if (bytes > MAX_SETTINGS_BYTES)
+    return [{ path: '', message: `take ${bytes} bytes as JSON, and may take ${MAX_SETTINGS_BYTES}` }]
+  const texts = isJsonObject(settings) && isJsonObject(settings.texts) ? Object.entries(settings.texts) : []
+  return texts
+    .filter(([, byLanguage]) => isJsonObject(byLanguage) && Object.keys(byLanguage).length > MAX_LANGUAGES)
+    .map(([channel]) => ({ path: `texts.${channel}`, message: `has more than ${MAX_LANGUAGES} languages` }))
+}
+
+/** Members and items at any depth. */
+function countValues(value: unknown): number {
+  let count = 0
+  for (const stack = [value]; stack.length > 0; ) {
+    const one = stack.pop()
+    if (typeof one !== 'object' || one === null) continue
+    const inner = Array.isArray(one) ? one : Object.values(one)
+    count += inner.length
+    for (const each of inner) if (typeof each === 'object') stack.push(each)
+  }
+  return count
+}
 
 /** Settings in a bootstrap file, which may be those that are stored. Whether they are, and may exceed the guess budget, is found out when
  *  the file is compared with the store. */

@@ -82,6 +82,10 @@ export function linkText(locale: string, mode: 'link_inbound' | 'link_code', app
 /** Our reply after the user's own message has approved. */
 export const approvedText = (locale: string, app: string): string => fill(chatSentences(locale).approved, { app })
 
+/** Asks a user who hides their number for it; WhatsApp adds a button. */
+export const contactRequestText = (locale: string, app: string): string =>
+  fill(chatSentences(locale).asksContact, { app })
+
 const languageOf = (locale: string): string => (Object.hasOwn(SENTENCES, locale) ? locale : 'en')
 const chatSentences = (locale: string): ChatSentences => CHAT_SENTENCES[languageOf(locale)] as ChatSentences
 

@@ -5,7 +5,7 @@ import { chooseLocale } from '../../../machines/locale.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { smsSegments } from '../../../machines/sms-segments.ts'
 import type { InputProblem } from '../tenancy/problems.ts'
-import { fill, PLACEHOLDER } from './fill.ts'
+import { fill, filledLength, PLACEHOLDER } from './fill.ts'
 import { type ChosenText, LANGUAGES, type MessageInput, minutesInText, renderMessage } from './message-text.ts'
 
 type TextSettings = Pick<AppSettings, 'texts' | 'locale'>
@@ -26,18 +26,20 @@ export function ownTextFor(
 }
 
 const MAX_SMS_SEGMENTS = 2
-/** Of all own texts of an app as JSON: every process keeps its apps' settings in memory. */
-export const MAX_OWN_TEXTS_LENGTH = 256 * 1024
+/** What Meta takes in a WhatsApp message. */
+const MAX_MESSAGE_LENGTH = 4_096
 const KNOWN = new Set(['code', 'app', 'minutes'])
 
 /** An address, or a word that phones make a link of. The ideographic full stop separates labels of a domain too, but ends sentences as well:
  *  it makes a link between Latin letters only, or before a path. */
 const LINK =
-  /:\/\/|\bwww\.|[\p{L}\p{N}-]\.\p{L}{2,}|\b\d{1,3}(?:\.\d{1,3}){3}\b|[a-z][a-z\d-]*。[a-z]{2,}|[a-z\d]。[a-z]{2,}\//iu
+  /:\/\/|\bwww\.|[\p{L}\p{N}-]\.\p{L}{2,}|\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<=[a-z][a-z\d-]*)。[a-z]{2,}|[a-z\d]。[a-z]{2,}\//iu
 
-/** As a phone reads it: letters and dots of other widths are plain ones, and characters that are not shown separate nothing. */
-export const hasLink = (text: string): boolean =>
-  LINK.test(text.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ''))
+/** As a phone reads it: letters and dots of other widths are plain ones, and characters that are not shown separate nothing. Takes time in
+ *  proportion to the text. */
+export const hasLink = (text: string): boolean => LINK.test(asRead(text))
+
+const asRead = (text: string): string => text.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
 
 /** The problems of all own texts, by path in the settings. `app`: its name, which is part of a message. */
 export function ownTextProblems(
@@ -49,9 +51,6 @@ export function ownTextProblems(
   const report = (path: string, message: string | null): void => {
     if (message !== null) problems.push({ path, message })
   }
-  const { length } = JSON.stringify(settings.texts)
-  if (length > MAX_OWN_TEXTS_LENGTH)
-    report('texts', `take ${length} characters together, and may take ${MAX_OWN_TEXTS_LENGTH}`)
   for (const [channel, texts] of [
     ['sms', sms],
     ['whatsapp', whatsapp],
@@ -65,16 +64,16 @@ export function ownTextProblems(
         ...longestValues(settings),
         own: { ...own, locale },
       }
-      const segments = channel === 'sms' ? smsSegments(renderMessage(input).text).segments : 0
+      const values = { code: input.code, app, minutes: String(input.minutes) }
       report(
         `texts.${channel}.${locale}.text`,
         templateProblem(own.text) ??
-          (!settings.text_links && hasLink(fill(own.text, { code: input.code, app, minutes: String(input.minutes) }))
+          // First: a short text can repeat a long name.
+          tooLong(filledLength(own.text, values)) ??
+          (!settings.text_links && hasLink(fill(own.text, values))
             ? 'has a link, or a word that phones take for one, with the name of the app: allow links with text_links'
             : null) ??
-          (segments > MAX_SMS_SEGMENTS
-            ? `takes ${segments} SMS segments with code, app name and domain line, and may take ${MAX_SMS_SEGMENTS}`
-            : null),
+          (channel === 'sms' ? tooManySegments(renderMessage(input).text) : null),
       )
     }
   for (const [locale, { text, subject, html }] of Object.entries(email)) {
@@ -91,6 +90,17 @@ const longestValues = ({ code }: Pick<AppSettings, 'code'>): { code: string; min
   code: '0'.repeat(code.length),
   minutes: minutesInText(code.ttl_seconds * SECOND_MS),
 })
+
+function tooManySegments(text: string): string | null {
+  const { segments } = smsSegments(text)
+  if (segments <= MAX_SMS_SEGMENTS) return null
+  return `takes ${segments} SMS segments with code, app name and domain line, and may take ${MAX_SMS_SEGMENTS}`
+}
+
+const tooLong = (length: number): string | null =>
+  length <= MAX_MESSAGE_LENGTH
+    ? null
+    : `has ${length} characters with code and app name, and may have ${MAX_MESSAGE_LENGTH}`
 
 const templateProblem = (template: string): string | null =>
   template.includes('{code}') ? unknownPlaceholder(template) : 'has no {code}: the code must be in the message'

@@ -13,6 +13,7 @@ export const atRest = {
   givenCode: (otp_id: string): string => `otp:${otp_id}:code`,
   link: (otp_id: string): string => `otp:${otp_id}:link`,
   metadata: (otp_id: string): string => `otp:${otp_id}:metadata`,
+  writer: (delivery_id: string): string => `delivery:${delivery_id}:writer`,
 }
 
 /** At rest, in the document of an idempotency key, which the edge seals before it is known to which verification the key leads. */
@@ -27,6 +28,7 @@ export const inFlight = {
   code: 'call:code',
   token: 'call:token',
   from: 'report:from',
+  userId: 'report:user_id',
 }
 
 /** At rest, in the inbox of the sandbox, which keeps the code of a message when the message itself has it no more. */

@@ -3,10 +3,11 @@
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { TenantApp } from '../tenancy/tenancy.ts'
-import { type MessageText, minutesInText, renderMessage } from '../texts/message-text.ts'
+import { contactRequestText, type MessageText, minutesInText, renderMessage } from '../texts/message-text.ts'
 import { ownTextFor } from '../texts/own-texts.ts'
 import { atRest } from './encryption-context.ts'
 
+/** Of a request for the contact, `recipient` is the id of a WhatsApp user, and `code` is empty. */
 export interface MessageContent extends MessageText {
   recipient: string
   code: string
@@ -14,7 +15,7 @@ export interface MessageContent extends MessageText {
 
 export interface ContentInput {
   otp: Otp
-  delivery: Pick<Delivery, 'channel' | 'generation' | 'created_at'>
+  delivery: Pick<Delivery, 'delivery_id' | 'channel' | 'generation' | 'created_at' | 'writer'>
   app: Pick<TenantApp, 'name' | 'settings'>
   /** One of `LANGUAGES`. */
   locale: string
@@ -39,6 +40,14 @@ export function renderContent(
   keyring: Pick<Keyring, 'unseal' | 'code'>,
   { otp, delivery, app, locale, code: given }: ContentInput,
 ): MessageContent {
+  if (delivery.writer !== undefined)
+    return {
+      recipient: keyring.unseal(delivery.writer, atRest.writer(delivery.delivery_id)),
+      code: '',
+      text: contactRequestText(locale, app.name),
+      subject: null,
+      html: null,
+    }
   const code = given ?? codeOf(keyring, otp, delivery.generation)
   return {
     recipient: keyring.unseal(otp.recipient.sealed, atRest.recipient(otp.otp_id)),

@@ -2,7 +2,7 @@
 // entries of the ledger for deliveries that failed. The broker has a message for each. Should the broker lose it, or bury it as a dead letter,
 // the sweeper finds the delivery by `owed_at`, or that the webhook actor has not stored the event, and publishes the message again. A missing
 // entry it makes itself.
-import { isMessage } from '../../../machines/otp.queries.ts'
+import { carriesCode, isMessage } from '../../../machines/otp.queries.ts'
 import type { Delivery, EventEffect, Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import { deliveryEvent, otpEvent, type WebhookEvent } from '../../../machines/webhook-events.ts'
@@ -44,7 +44,7 @@ export function eventsOf({ value, context }: Pick<SavedOtp, 'value' | 'context'>
     effect: { type: 'notify', id: eventIdFor(subject, at), ...event },
   })
   const events: CausedEvent[] = []
-  for (const { delivery_id, status, updated_at } of deliveries)
+  for (const { delivery_id, status, updated_at } of deliveries.filter(carriesCode))
     if (status === 'delivered' || status === 'failed')
       events.push(caused(delivery_id, updated_at, deliveryEvent(otp_id, delivery_id, status, isMessage(context))))
   if (value === 'approved' && approval) events.push(caused(otp_id, approval.at, otpEvent(otp_id, value)))

@@ -68,7 +68,19 @@ export type OtpReport =
       at: number
     } & ReportDetails)
   /** A user's WhatsApp message, or in test mode one from the sandbox. `references` has the index of each reference found in its text. */
-  | { type: 'message.received'; app_id: string; mode: Mode; sealed_from: string; references: string[]; at: number }
+  | {
+      type: 'message.received'
+      app_id: string
+      mode: Mode
+      /** Of an empty text where the user hides their number. */
+      sealed_from: string
+      /** WhatsApp's id of such a user. */
+      sealed_user_id?: string
+      references: string[]
+      at: number
+    }
+  /** A user who hides their number has answered the request for it: the vendor says that this number is the user's own. */
+  | { type: 'contact.received'; app_id: string; mode: Mode; sealed_from: string; sealed_user_id: string; at: number }
   /** A delivery that was paid for has failed, so its price is given back. */
   | { type: 'delivery.refunded'; company_id: string; otp_id: string; delivery_id: string; micros: number }
   /** The code of a delivery that was refunded has been entered, so its price is charged again. */
@@ -85,6 +97,7 @@ export interface ReportBundle {
 const REPORT_TYPES: readonly OtpReport['type'][] = [
   'delivery.reported',
   'message.received',
+  'contact.received',
   'delivery.refunded',
   'delivery.recharged',
   'otp.due',
@@ -102,5 +115,9 @@ export function isReportMessage(body: unknown): body is OtpReport | ReportBundle
 
 function isReport(report: unknown): boolean {
   if (!isJsonObject(report) || !(REPORT_TYPES as readonly unknown[]).includes(report.type)) return false
-  return typeof (report.type === 'message.received' ? report.app_id : report.otp_id) === 'string'
+  return (
+    typeof (report.type === 'message.received' || report.type === 'contact.received'
+      ? report.app_id
+      : report.otp_id) === 'string'
+  )
 }

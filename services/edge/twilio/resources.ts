@@ -1,6 +1,7 @@
 // In: a verification. Out: the resource that Twilio's API would show of it.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
+import { carriesCode } from '../../../machines/otp.queries.ts'
 import type { Otp, OtpStatus } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
@@ -26,7 +27,7 @@ export function verificationOf(keyring: Keyrings, doc: OtpDoc, now: number, base
   return {
     ...shared,
     lookup: {},
-    send_code_attempts: otp.deliveries.map(({ delivery_id, channel, created_at }) => ({
+    send_code_attempts: otp.deliveries.filter(carriesCode).map(({ delivery_id, channel, created_at }) => ({
       attempt_sid: twilioSid('dlv', delivery_id),
       channel: channel.toUpperCase(),
       time: secondsOf(created_at),

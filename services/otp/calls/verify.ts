@@ -30,6 +30,12 @@ import { NO_RESERVATION, type Reservation } from '../reservation.ts'
 /** The command without the members that need a key. */
 type UncheckedVerify = Omit<Extract<OtpCommand, { type: 'otp.verify' }>, 'right' | 'locked_ms'>
 
+/** A guess that is counted under a limit, and when. */
+interface CountedGuess {
+  quota: Quota
+  at: number
+}
+
 export interface VerifyDeps {
   keyring: Keyring
   clock: Clock
@@ -57,13 +63,13 @@ export const createVerify =
       return guessQuotas(doc, indexes, kinds, magicOf(doc.mode, recipient) ? { ...own, recipient_verify: [] } : own)
     }
     let quotas: GuessQuotas | null = null
-    let countedQuota: Quota | null = null
+    let counted: CountedGuess | null = null
     let use: RuleUse | undefined
 
     /** A guess that has its place in the limit, from a try that lost its race, may be the one that filled it: then only a lock counts. */
     async function lockedMs({ guesses }: GuessQuotas): Promise<number | null> {
       const { rules_ms, lock_ms } = await limits.waits(guesses)
-      const wait = countedQuota === null ? Math.max(rules_ms, lock_ms) : lock_ms
+      const wait = counted === null ? Math.max(rules_ms, lock_ms) : lock_ms
       return wait > 0 ? wait : null
     }
 
@@ -78,11 +84,11 @@ export const createVerify =
     }
 
     function countedIn(toCount: Quota, taken: Extract<TakeResult, { granted: true }>): Reservation {
-      countedQuota = toCount
+      counted = { quota: toCount, at: taken.at }
       use = taken.use
       const undo = async (): Promise<void> => {
-        countedQuota = null
-        await limits.giveBack(toCount)
+        counted = null
+        await limits.giveBack(toCount, taken.at)
       }
       return { undo }
     }
@@ -114,7 +120,7 @@ export const createVerify =
           return taken.granted ? countedIn(guesses, taken) : refusedFor(taken.retry_after_ms)
         if (taken.granted) {
           if (taken.locked_ms === undefined) return countedIn(guesses, taken)
-          await limits.giveBack(guesses)
+          await limits.giveBack(guesses, taken.at)
         }
         const letThrough = await limits.take(firstGuesses)
         if (letThrough.granted) return { ...countedIn(firstGuesses, letThrough), forOneTry: true }
@@ -125,8 +131,8 @@ export const createVerify =
     if (committed === null) return notFoundRefusal()
     if ('refusal' in committed) return committed.refusal
     const { doc, reply } = committed
-    if (countedQuota && quotas)
-      await settleGuess(limits, countedQuota, quotas, reply).catch(error => {
+    if (counted && quotas)
+      await settleGuess(limits, counted, quotas, reply).catch(error => {
         // The guess is counted, and its caller must learn that. Without the lock, the rule that is full still refuses the next ones.
         if (!(error instanceof Unavailable)) throw error
         log.warn({ otp_id: doc._id, why: error.message, ...requestOf({ trace }) }, 'recipient.not_locked')
@@ -155,9 +161,14 @@ const isApprovedBy = ({ last_commands }: OtpDoc, command_id: string): boolean =>
  *  window. The wrong code that fills a rule locks the recipient for the length of that rule (the longest, if several are full), also when
  *  it comes after the approval. A lock is not prolonged while it lasts. A first guess that was let through beside the limit fills nothing
  *  of it: a stranger makes some of these. */
-async function settleGuess(limits: Limits, counted: Quota, { guesses }: GuessQuotas, reply: Reply): Promise<void> {
-  if (reply.kind === 'verified' && reply.matched) return limits.giveBack(counted).catch(() => {})
-  if (counted.key !== guesses.key) return
+async function settleGuess(
+  limits: Limits,
+  { quota, at }: CountedGuess,
+  { guesses }: GuessQuotas,
+  reply: Reply,
+): Promise<void> {
+  if (reply.kind === 'verified' && reply.matched) return limits.giveBack(quota, at).catch(() => {})
+  if (quota.key !== guesses.key) return
   const { full_rule_ms, lock_ms } = await limits.waits(guesses)
   if (full_rule_ms > 0 && lock_ms === 0) await limits.lock(guesses, full_rule_ms)
 }

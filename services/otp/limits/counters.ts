@@ -11,11 +11,11 @@ import type { Docs, Pipeline } from '../../../infra/store/docs.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import type { Limit } from '../../../machines/quotas.ts'
 import {
-  bucketAt,
   countOne,
   lengthOf,
   nearestUse,
-  passedAt,
+  PARTS,
+  partAt,
   type RuleUse,
   type WindowRule,
   waitFor,
@@ -34,6 +34,7 @@ export interface CounterUpdateDeps {
 type UpdateResult =
   | {
       granted: true
+      at: number
       locked_ms: number
       use: RuleUse | undefined
       last_at: number | undefined
@@ -64,6 +65,7 @@ export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (li
       if (after && ownGrant) {
         const granted: UpdateResult = {
           granted: true,
+          at: now,
           locked_ms: Math.max(0, (after.locked_until ?? 0) - now),
           use: nearestUse(after.windows, rules, now),
           last_at: ownGrant.last_at ?? undefined,
@@ -110,11 +112,11 @@ function byRules(requests: readonly Limit[]): { limit: Limit; positions: number[
 const isOfCall = (grant: Grant, { by, call }: Pick<Grant, 'by' | 'call'>): boolean =>
   grant.by === by && grant.call === call
 
-/** `locked_ms`: how long the counter is still locked, if it is. A lock does not keep `take` from granting. `use`: of the rule that is
+/** `at`: when it was counted, which `giveBack` asks for. `locked_ms`: how long the counter is still locked, if it is. A lock does not keep `take` from granting. `use`: of the rule that is
  *  nearest to its end, this grant included; absent where there is no rule. `last_at`: when the counter was counted before, where the limit
  *  asks for it and it was. */
 export type TakeResult =
-  | { granted: true; locked_ms?: number; use?: RuleUse; last_at?: number }
+  | { granted: true; at: number; locked_ms?: number; use?: RuleUse; last_at?: number }
   | { granted: false; retry_after_ms: number }
 
 /** A new counter with one grant; null if a rule allows none. */
@@ -146,8 +148,7 @@ function grantUpdate(
   const { rules, tellsLast } = limit
   const headrooms = rules.map(rule => {
     const window = `$windows.${windowName(rule)}`
-    const overlap = { $multiply: [`${window}.before`, 1 - passedAt(rule, now)] }
-    return { $floor: { $subtract: [rule.max, { $add: [`${window}.count`, overlap] }] } }
+    return { $subtract: [rule.max, { $add: [`${window}.count`, { $sum: `${window}.before` }] }] }
   })
   const increments = rules.map(rule => {
     const count = `windows.${windowName(rule)}.count`
@@ -190,44 +191,77 @@ function grantUpdate(
   ]
 }
 
-/** Subtracts one from the current bucket, or from the previous one if the current bucket is empty. The last count is again the one before
- *  the latest grant, as if that grant were the one given back. If it is an earlier one, the latest is forgotten as well. */
-export function uncountUpdate({ rules, tellsLast }: Pick<Limit, 'rules' | 'tellsLast'>, now: number): Pipeline {
-  const decrements = rules.flatMap(rule => {
-    const [count, before] = [`windows.${windowName(rule)}.count`, `windows.${windowName(rule)}.before`]
-    const current = { $gt: [`$${count}`, 0] }
+const PLACES: readonly number[] = Array.from({ length: PARTS + 1 }, (_, place) => place)
+const ZEROS: readonly number[] = Array.from({ length: PARTS - 1 }, () => 0)
+
+/** Subtracts one from the part in which it was counted `at` that time. A process whose clock is behind may have counted it in a later part:
+ *  it is subtracted from the oldest part since then that counts any, because from a later one, another's count would go out too early. What
+ *  has left its window stays as it is. The last count is again the one before the latest grant, as if that grant were the one given back.
+ *  If it is an earlier one, the latest is forgotten as well. */
+export function uncountUpdate(
+  { rules, tellsLast }: Pick<Limit, 'rules' | 'tellsLast'>,
+  at: number,
+  now: number,
+): Pipeline {
+  const names = rules.map(windowName)
+  /** The place of the part among those of the window, newest first. */
+  const places = rules.map((rule, nth) => {
+    const { part, count, before } = membersOf(names[nth] ?? '')
+    const age = { $subtract: [part, partAt(rule, at)] }
+    const counts = { $concatArrays: [[count], { $ifNull: [before, []] }] }
+    const since = { $slice: [PLACES, { $add: [age, 1] }] }
+    const counting = { $filter: { input: since, cond: { $gt: [{ $arrayElemAt: [counts, '$$this'] }, 0] } } }
+    const isOut = { $gt: [age, PARTS] }
+    return { $cond: [{ $gt: [age, 0] }, { $cond: [isOut, null, { $max: counting }] }, 0] }
+  })
+  const decrements = names.flatMap(name => {
+    const { count, before } = membersOf(name)
+    const place = `$places.${name}`
+    const one = (condition: unknown) => ({ $cond: [condition, 1, 0] })
+    const less = {
+      $map: {
+        input: { $slice: [PLACES.slice(1), { $size: before }] },
+        in: {
+          $subtract: [{ $arrayElemAt: [before, { $subtract: ['$$this', 1] }] }, one({ $eq: ['$$this', place] })],
+        },
+      },
+    }
     return [
-      [before, { $cond: [current, `$${before}`, { $max: [0, { $subtract: [`$${before}`, 1] }] }] }],
-      [count, { $max: [0, { $subtract: [`$${count}`, 1] }] }],
+      [`windows.${name}.count`, { $max: [0, { $subtract: [count, one({ $eq: [place, 0] })] }] }],
+      [`windows.${name}.before`, { $cond: [{ $gt: [place, 0] }, less, before] }],
     ]
   })
   const last = tellsLast ? { last_at: { $ifNull: ['$last_at_before', null] } } : {}
-  return [{ $set: rolledWindows(rules, now) }, { $set: { ...Object.fromEntries(decrements), ...last } }]
+  return [
+    { $set: rolledWindows(rules, now) },
+    { $set: { places: Object.fromEntries(names.map((name, nth) => [name, places[nth]])) } },
+    { $set: { ...Object.fromEntries(decrements), ...last } },
+    { $unset: ['places'] },
+  ]
 }
 
-/** Moves every window to the bucket of `now`. A process whose clock is behind counts into the bucket that is already open. */
+const membersOf = (name: string) => ({
+  part: `$windows.${name}.part`,
+  count: `$windows.${name}.count`,
+  before: `$windows.${name}.before`,
+})
+
+/** Moves every window on to the part of `now`. A process whose clock is behind counts into the part that is already open. */
 function rolledWindows(rules: readonly WindowRule[], now: number): Record<string, unknown> {
   const windows = rules.map(rule => {
-    const name = `windows.${windowName(rule)}`
-    const here = bucketAt(rule, now)
-    const bucket = { $ifNull: [`$${name}.bucket`, here] }
-    const count = { $ifNull: [`$${name}.count`, 0] }
-    const open = { $gte: [bucket, here] }
-    return [
-      name,
-      {
-        bucket: { $max: [bucket, here] },
-        count: { $cond: [open, count, 0] },
-        before: {
-          $cond: [open, { $ifNull: [`$${name}.before`, 0] }, { $cond: [{ $eq: [bucket, here - 1] }, count, 0] }],
-        },
-      },
-    ]
+    const name = windowName(rule)
+    const { part, count, before } = membersOf(name)
+    const here = partAt(rule, now)
+    const passed = { $subtract: [here, { $ifNull: [part, 0] }] }
+    const skipped = { $slice: [ZEROS, { $subtract: [passed, 1] }] }
+    const moved = { $slice: [{ $concatArrays: [skipped, [count], { $ifNull: [before, []] }] }, PARTS] }
+    const next = { part: here, count: 0, before: { $cond: [{ $gt: [passed, PARTS] }, '$$REMOVE', moved] } }
+    return [`windows.${name}`, { $cond: [{ $gte: [part, here] }, `$windows.${name}`, next] }]
   })
   return Object.fromEntries(windows)
 }
 
-/** When no window of these rules overlaps its buckets any more, and it is not asked for its last count. A counter is purged when that is
- *  so for all of its windows. */
+/** When no window of these rules counts anything any more, with room for clocks that differ, and it is not asked for its last count. A counter
+ *  is purged when that is so for all of its windows. */
 const purgeAt = ({ rules, tellsLast }: Pick<Limit, 'rules' | 'tellsLast'>, now: number): Date =>
   new Date(now + Math.max(tellsLast ? RECIPIENT_WEIGHS_ONCE_MS : 0, ...rules.map(rule => 2 * lengthOf(rule))))

@@ -7,7 +7,7 @@
 import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Limit } from '../../../machines/quotas.ts'
-import { longestFullRule, nearestUse, type RuleUse, waitFor, windowName } from '../../../machines/windows.ts'
+import { longestFullRule, nearestUse, partAt, type RuleUse, waitFor, windowName } from '../../../machines/windows.ts'
 import { copyFormerCounters } from '../../domain/verifications/counter-names.ts'
 import {
   type CounterUpdateDeps,
@@ -20,8 +20,8 @@ import {
 export interface Limits {
   /** Counts one if every rule allows it. The answer says whether the counter is locked. */
   take(limit: Limit): Promise<TakeResult>
-  /** Subtracts one that was granted and is not used. */
-  giveBack(limit: Limit): Promise<void>
+  /** Subtracts one that was granted `at` that time and is not used. */
+  giveBack(limit: Limit, at: number): Promise<void>
   /** Whether one more would be granted now. Also refuses while the counter is locked. Counts nothing. */
   peek(limit: Limit): Promise<TakeResult>
   /** Whether this process has seen a window of the limit full, and has not asked again since. */
@@ -42,14 +42,19 @@ export interface LimitWaits {
   full_rule_ms: number
 }
 
-const GRANTED: TakeResult = { granted: true }
-const grantedWith = (use: RuleUse | undefined, locked_ms = 0, last_at?: number): TakeResult => ({
+const grantedAt = (at: number, use?: RuleUse, locked_ms = 0, last_at?: number): TakeResult => ({
   granted: true,
+  at,
   ...(locked_ms > 0 ? { locked_ms } : {}),
   ...(use ? { use } : {}),
   ...(last_at === undefined ? {} : { last_at }),
 })
 const MAX_KNOWN_KEYS = 20_000
+
+interface GivenBack {
+  limit: Limit
+  at: number
+}
 
 export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
   const knownKeys = createBoundedMap<true>(MAX_KNOWN_KEYS)
@@ -67,36 +72,39 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     knownKeys.set(key, true)
     if (first === null) return null
     const [answer] = await counters.insert([first])
-    return answer === 'inserted' ? grantedWith(nearestUse(first.windows, rules, now)) : null
+    return answer === 'inserted' ? grantedAt(now, nearestUse(first.windows, rules, now)) : null
   }
 
   const updateCounter = createCounterUpdate({ counters, clock })
 
-  /** What is given back under the same rules in one tick shares one update, so that the store runs it as one statement. */
+  /** What was counted in the same parts under the same rules and is given back in one tick shares one update, so that the store runs it
+   *  as one statement. */
   const giveBackBatched = createKeyedBatcher(
-    ({ rules, tellsLast }: Limit) => JSON.stringify([rules, tellsLast]),
+    ({ limit: { rules, tellsLast }, at }: GivenBack) =>
+      JSON.stringify([rules, tellsLast, rules.map(rule => partAt(rule, at))]),
     async all => {
-      const update = uncountUpdate(all[0] ?? { rules: [] }, clock.now())
-      return counters.update([{ ids: all.map(({ key }) => key), update }])
+      const { limit, at } = all[0] as GivenBack
+      return counters.update([{ ids: all.map(one => one.limit.key), update: uncountUpdate(limit, at, clock.now()) }])
     },
     { maxSize: 500, parallel: 2 },
   )
   /** Under its other keys a grant is counted without its time. */
-  const giveBackUnder = async (keys: readonly string[], limit: Limit): Promise<void> => {
-    await Promise.all(keys.map(key => giveBackBatched(key === limit.key ? limit : { key, rules: limit.rules })))
+  const giveBackUnder = async (keys: readonly string[], limit: Limit, at: number): Promise<void> => {
+    const { rules } = limit
+    await Promise.all(keys.map(key => giveBackBatched({ limit: key === limit.key ? limit : { key, rules }, at })))
   }
 
   async function countUnderEveryKey(limit: Limit): Promise<TakeResult> {
     const { key, rules } = limit
     const own = await updateCounter(limit)
     if (!own.granted) return own
-    const granted = grantedWith(own.use, own.locked_ms, own.last_at)
+    const granted = grantedAt(own.at, own.use, own.locked_ms, own.last_at)
     if (own.otherKeys.length === 0) return granted
     const counted = [key]
     for (const otherKey of own.otherKeys) {
       const other = await updateCounter({ key: otherKey, rules })
       if (!other.granted) {
-        await giveBackUnder(counted, limit)
+        await giveBackUnder(counted, limit, own.at)
         return other
       }
       counted.push(otherKey)
@@ -118,23 +126,23 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
   async function peek(limit: Limit): Promise<TakeResult> {
     const { rules_ms, lock_ms } = await waits(limit)
     const wait = Math.max(rules_ms, lock_ms)
-    return wait > 0 ? { granted: false, retry_after_ms: wait } : GRANTED
+    return wait > 0 ? { granted: false, retry_after_ms: wait } : grantedAt(clock.now())
   }
 
   return {
     peek,
     waits,
     async take(limit) {
-      if (limit.rules.length === 0) return GRANTED
+      if (limit.rules.length === 0) return grantedAt(clock.now())
       const first = knownKeys.get(limit.key) ? null : await insertFirst(limit)
       if (first !== null) return first
       const taken = await countUnderEveryKey(limit)
       if (!taken.granted) for (const name of windowsOf(limit)) fullWindows.set(name, true)
       return taken
     },
-    async giveBack(limit) {
+    async giveBack(limit, at) {
       const { key, rules } = limit
-      if (rules.length > 0) await giveBackUnder(keysOfCounters.get(key) ?? [key], limit)
+      if (rules.length > 0) await giveBackUnder(keysOfCounters.get(key) ?? [key], limit, at)
     },
     wasFull: limit => windowsOf(limit).some(fullWindows.get),
     async peekAgain(limit) {

@@ -1,8 +1,12 @@
 // Handles a user's WhatsApp message. In: a report with the sender (sealed) and the references in the text. Out: if the recipient wrote it
 // in time, the verification is approved or its code is delivered; otherwise nothing changes, and a log line and a metric say why.
+//
+// A user who hides their number is asked for it. What they answer is a report without a reference: the verification is found by the number,
+// and counts as theirs if the same user was asked for its current link. Then their message is handled as if it had come with the number.
 import type { Broker } from '../../../infra/broker/broker.ts'
 import type { Cache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
@@ -10,8 +14,10 @@ import type { Docs, ReadOptions } from '../../../infra/store/docs.ts'
 import { requestOf, type Trace, withTrace } from '../../../infra/trace.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import type { OtpCommand } from '../../../machines/otp.step.ts'
+import type { Otp } from '../../../machines/otp.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
+import { recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { type ApprovalNoticeBody, channelQueue, type OtpReport } from '../../domain/verifications/queue-messages.ts'
 import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
 import type { CachedApp } from '../apps.ts'
@@ -20,6 +26,7 @@ import { isUnpaid, type ReserveMessageDeps, reserveMessage } from '../next-messa
 import { numberOfWhatsAppId } from './whatsapp-numbers.ts'
 
 export interface InboundMessageDeps extends ReserveMessageDeps {
+  keyring: Pick<Keyring, 'seal' | 'unseal' | 'indexes'>
   broker: Pick<Broker, 'publish'>
   clock: Clock
   log: Logger
@@ -31,6 +38,14 @@ export interface InboundMessageDeps extends ReserveMessageDeps {
 
 type MessageCommand = Extract<OtpCommand, { type: 'message.received' }>
 type MessageReport = Extract<OtpReport, { type: 'message.received' }>
+type ContactReport = Extract<OtpReport, { type: 'contact.received' }>
+type UserReport = MessageReport | ContactReport
+
+/** Which part of a verification a report is about: the reference of its link, and the user to ask, if they hide their number. */
+type Subject = (doc: OtpDoc, new_delivery_id: string) => Pick<MessageCommand, 'reference' | 'writer'>
+
+/** A recipient who was asked for their number has no more verifications that wait for the answer. */
+const MAX_ASKED = 20
 
 const ACTED_UPON = 'acted_upon'
 const OUTCOME_OF_REFUSAL: Partial<Record<ErrorType, string>> = {
@@ -54,23 +69,67 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
     report: MessageReport,
     trace: Trace | undefined,
   ): Promise<string> {
-    const { app_id, mode, sealed_from, references, at } = report
+    const { app_id, mode, sealed_from, references } = report
     const from = keyring.unseal(sealed_from, inFlight.from)
-    const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
+    const user_id = from === '' ? userIdIn(report) : null
+    if (doc.app_id !== app_id || doc.mode !== mode) return 'stranger'
     // An attacker can send the link to another person, so only a message from the recipient's own number counts.
-    if (doc.app_id !== app_id || doc.mode !== mode || numberOfWhatsAppId(from) !== recipient) return 'stranger'
+    if (user_id === null && !isRecipient(doc, from)) return 'stranger'
+    // A text may hold several references. The one that counts is that of the verification's current link.
+    return apply(id, doc, report, trace, ({ context: { link } }, new_delivery_id) => ({
+      reference: references.find(reference => reference === link?.reference) ?? '',
+      ...(user_id === null ? {} : { writer: keyring.seal(user_id, atRest.writer(new_delivery_id)) }),
+    }))
+  }
+
+  async function applyContact(
+    id: string,
+    doc: OtpDoc,
+    report: ContactReport,
+    trace: Trace | undefined,
+  ): Promise<string> {
+    const user_id = keyring.unseal(report.sealed_user_id, inFlight.userId)
+    return apply(id, doc, report, trace, ({ context }) => ({
+      reference: (wasAsked(context, user_id) && context.link?.reference) || '',
+    }))
+  }
+
+  const isRecipient = (doc: OtpDoc, from: string): boolean =>
+    numberOfWhatsAppId(from) === keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
+
+  const userIdIn = ({ sealed_user_id }: MessageReport): string | null =>
+    sealed_user_id === undefined ? null : keyring.unseal(sealed_user_id, inFlight.userId)
+
+  /** For the contact, by the message that the current link is for. */
+  const wasAsked = ({ deliveries, generation, link }: Otp, user_id: string): boolean =>
+    link !== null &&
+    deliveries.some(
+      ({ delivery_id, generation: of, writer }) =>
+        of === generation && writer !== undefined && keyring.unseal(writer, atRest.writer(delivery_id)) === user_id,
+    )
+
+  async function apply(
+    id: string,
+    doc: OtpDoc,
+    { app_id, at }: UserReport,
+    trace: Trace | undefined,
+    subject: Subject,
+  ): Promise<string> {
     if ((await apps.get(app_id))?.companyClosed) return 'company_closed'
     const prices = await funds.pricesFor(doc.context, doc.context.recipient)
-    const command = ({ context: { link } }: OtpDoc): MessageCommand => ({
-      id: `${id}:${doc._id}`,
-      type: 'message.received',
-      at,
-      prices,
-      event_id: eventIdFor(doc._id, at),
-      // A text may hold several references. The one that counts is that of the verification's current link.
-      reference: references.find(reference => reference === link?.reference) ?? '',
-      new_delivery_id: newId('dlv', clock.now()),
-    })
+    const command = (current: OtpDoc): MessageCommand => {
+      const new_delivery_id = newId('dlv', clock.now())
+      const event_id = eventIdFor(doc._id, at)
+      return {
+        id: `${id}:${doc._id}`,
+        type: 'message.received',
+        at,
+        prices,
+        event_id,
+        new_delivery_id,
+        ...subject(current, new_delivery_id),
+      }
+    }
     const committed = await commit(doc._id, null, {
       trace,
       command,
@@ -94,7 +153,7 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
       .catch(error => log.debug({ err: error, otp_id, ...requestOf({ trace }) }, 'approval_notice.not_sent'))
   }
 
-  async function receive(id: string, report: MessageReport, trace: Trace | undefined): Promise<void> {
+  async function receiveMessage(id: string, report: MessageReport, trace: Trace | undefined): Promise<void> {
     const { references } = report
     const findOtps = async (options: ReadOptions = {}): Promise<OtpDoc[]> =>
       references.length === 0
@@ -113,13 +172,28 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
     if (matches.length === 0) recordOutcome(report, 'unknown_reference', request)
   }
 
+  async function receiveContact(id: string, report: ContactReport, trace: Trace | undefined): Promise<void> {
+    const number = numberOfWhatsAppId(keyring.unseal(report.sealed_from, inFlight.from))
+    const user_id = keyring.unseal(report.sealed_user_id, inFlight.userId)
+    const recent = await otps.find(
+      { recipient: { $in: recipientIndexes(keyring, report, number) } },
+      { sort: { recipient: 1, _id: -1 }, limit: MAX_ASKED, certain: true },
+    )
+    const asked = recent.filter(({ context }) => wasAsked(context, user_id))
+    const request = requestOf({ trace })
+    for (const doc of asked)
+      recordOutcome(report, await applyContact(id, doc, report, trace), { ...request, otp_id: doc._id })
+    if (asked.length === 0) recordOutcome(report, 'not_asked', request)
+  }
+
   /** A message that changes nothing is logged as a warning: it may come from a person who was tricked into approving a sign-in. */
-  function recordOutcome({ app_id, mode }: MessageReport, outcome: string, known: object): void {
+  function recordOutcome({ app_id, mode }: UserReport, outcome: string, known: object): void {
     metrics.messagesReceived.inc({ mode, outcome })
     const fields = { ...known, app_id, outcome }
     if (outcome === ACTED_UPON) log.info(fields, 'message.received')
     else log.warn(fields, 'message.ignored')
   }
 
-  return receive
+  return (id: string, report: UserReport, trace: Trace | undefined): Promise<void> =>
+    report.type === 'contact.received' ? receiveContact(id, report, trace) : receiveMessage(id, report, trace)
 }

@@ -133,7 +133,7 @@ export const createReportHandler = (deps: ReportDeps) => {
 
   const applyReport = (id: string, report: OtpReport, trace: Trace | undefined): Promise<unknown> => {
     if (report.type === 'delivery.reported') return handleDelivery(id, report, trace)
-    if (report.type === 'message.received') return receive(id, report, trace)
+    if (report.type === 'message.received' || report.type === 'contact.received') return receive(id, report, trace)
     if (report.type === 'delivery.refunded') return bookRefund(report)
     if (report.type === 'delivery.recharged') return bookRecharge(report)
     return commit(report.otp_id, null, { command: doc => lapseCommand(id, doc), trace })
@@ -183,7 +183,7 @@ interface ReceivedReport {
 
 /** What a log line says of a report. A user's message names no verification: it is searched for. */
 const subjectOf = (report: OtpReport): object => {
-  if (report.type === 'message.received') return { app_id: report.app_id }
+  if (report.type === 'message.received' || report.type === 'contact.received') return { app_id: report.app_id }
   if (report.type === 'otp.due') return { otp_id: report.otp_id }
   const { otp_id, delivery_id } = report
   return { otp_id, delivery_id, ...('status' in report ? { status: report.status } : {}) }

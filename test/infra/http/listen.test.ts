@@ -1,7 +1,10 @@
+import { Buffer } from 'node:buffer'
 import { Router } from '@koa/router'
 import { expect } from 'chai'
 import Koa from 'koa'
+import { readBytes } from '../../../infra/http/body.ts'
 import { listen } from '../../../infra/http/listen.ts'
+import { MAX_IN_A_BURST, MAX_UNANSWERED } from '../../../infra/http/pipelining.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
 import { eventually } from '../../support/eventually.ts'
 import { answerWith, request, useShellServers } from '../../support/http-shell.ts'
@@ -100,6 +103,83 @@ describe('a listener', () => {
     await clock.advance(1)
     await Promise.all([closing, closed])
     expect(received()).to.equal('')
+  })
+
+  it('has at most 16 requests of a connection in hand, and answers all of a pipeline in their order', async () => {
+    const { router, waiting, letGo } = createRoutes()
+    const begun: string[] = []
+    router.get('/nth/:nth', async ctx => {
+      begun.push(String(ctx.params.nth))
+      await new Promise<void>(resolve => waiting.push(resolve))
+      ctx.body = `nth ${ctx.params.nth};`
+    })
+    const { openConnection, ask } = await startServer(router)
+    const { socket, received } = await openConnection()
+    const all = Array.from({ length: 100 }, (_, nth) => String(nth))
+    socket.write(all.map(nth => request(`/nth/${nth}`)).join(''))
+    for (let answered = 0; answered < all.length; answered += MAX_UNANSWERED) {
+      const expected = Math.min(answered + MAX_UNANSWERED, all.length)
+      await eventually(() => expect(begun).to.have.length(expected))
+      // Another connection is served meanwhile, and nothing more of this one is begun.
+      for (let time = 0; time < 5; time += 1) expect((await ask('/quick')).body).to.equal('quick')
+      expect(begun).to.have.length(expected)
+      letGo()
+    }
+    await eventually(() => expect(received().match(/nth \d+;/g)).to.deep.equal(all.map(nth => `nth ${nth};`)))
+  })
+
+  it('forgets what is not read yet of a connection that its client cuts', async () => {
+    const { openConnection, ask } = await startServer(createRoutes().router)
+    const cut = async () => {
+      const { socket, closed } = await openConnection()
+      socket.write(request('/quick').repeat(500))
+      socket.once('data', () => socket.resetAndDestroy())
+      await closed
+    }
+    await Promise.all(Array.from({ length: 40 }, cut))
+    expect((await ask('/quick')).body).to.equal('quick')
+  })
+
+  it('closes a connection after the thousandth request of a burst, and not one that waits now and then', async () => {
+    const { openConnection } = await startServer(createRoutes().router)
+    const [hasty, patient] = [await openConnection(), await openConnection()]
+    const answers = ({ received }: typeof hasty) => received().match(/HTTP\/1\.1 200/g)?.length ?? 0
+    hasty.socket.write(request('/quick').repeat(MAX_IN_A_BURST + 500))
+    await hasty.closed
+    expect(answers(hasty)).to.equal(MAX_IN_A_BURST)
+    expect(hasty.received().match(/connection: close/gi)).to.have.length(1)
+    for (const asked of [MAX_IN_A_BURST - 1, 2 * (MAX_IN_A_BURST - 1)]) {
+      patient.socket.write(request('/quick').repeat(MAX_IN_A_BURST - 1))
+      await eventually(() => expect(answers(patient)).to.equal(asked))
+    }
+    patient.socket.destroy()
+  })
+
+  it('loses nothing of pipelined bodies, wherever the network divides them, nor of answers that fill the connection', async () => {
+    const router = new Router()
+    router.post('/echo', async ctx => {
+      ctx.body = Buffer.concat([await readBytes(ctx, 100_000), Buffer.alloc(30_000, '.')])
+    })
+    const { openConnection } = await startServer(router)
+    const bodies = Array.from({ length: 60 }, (_, nth) => `<${nth}${'\r\n\r\n'.repeat(nth)}>`)
+    const head = (more: string) => `POST /echo HTTP/1.1\r\nHost: test\r\n${more}\r\n\r\n`
+    const text = bodies
+      .map((body, nth) =>
+        nth % 2 === 0
+          ? `${head(`Content-Length: ${body.length}`)}${body}`
+          : `${head('Transfer-Encoding: chunked')}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+      )
+      .join('')
+    for (const size of [7, 1_000, text.length]) {
+      const { socket, received } = await openConnection()
+      socket.setNoDelay(true)
+      for (let at = 0; at < text.length; at += size) {
+        socket.write(text.slice(at, at + size))
+        if (size < text.length) await new Promise(resolve => setImmediate(resolve))
+      }
+      await eventually(() => expect(received().match(/<\d+[\r\n]*>/g)).to.deep.equal(bodies))
+      socket.destroy()
+    }
   })
 
   it('refuses a port in use with a message an operator can act on', async () => {

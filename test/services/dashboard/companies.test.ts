@@ -22,6 +22,8 @@ eachStore('companies', fresh => {
     expect(rest).to.deep.equal({
       name: 'Acme',
       balance: 0,
+      max_apps: 100,
+      max_users: 200,
       low_balance_micros: null,
       created_at: '2030-01-01T00:00:00.000Z',
       closed_at: null,
@@ -81,18 +83,18 @@ eachStore('companies', fresh => {
     ).to.deep.equal([
       {
         action: 'company.change',
-        before: { name: 'Acme Ltd', low_balance_micros: null, closed_at: '2030-01-01T00:01:00.000Z' },
-        after: { name: 'Acme Ltd', low_balance_micros: null, closed_at: null },
+        before: { closed_at: '2030-01-01T00:01:00.000Z' },
+        after: { closed_at: null },
       },
       {
         action: 'company.change',
-        before: { name: 'Acme Ltd', low_balance_micros: null, closed_at: null },
-        after: { name: 'Acme Ltd', low_balance_micros: null, closed_at: '2030-01-01T00:01:00.000Z' },
+        before: { closed_at: null },
+        after: { closed_at: '2030-01-01T00:01:00.000Z' },
       },
       {
         action: 'company.change',
-        before: { name: 'Acme', low_balance_micros: null, closed_at: null },
-        after: { name: 'Acme Ltd', low_balance_micros: null, closed_at: null },
+        before: { name: 'Acme' },
+        after: { name: 'Acme Ltd' },
       },
       { action: 'company.create', before: null, after: { name: 'Acme' } },
     ])
@@ -111,6 +113,29 @@ eachStore('companies', fresh => {
     const { browser: developer } = await userBrowser(admin, company, 'developer')
     const refused = await developer.ask('PATCH', `/companies/${company}`, { low_balance_micros: 5 })
     expect(refused.status).to.equal(403)
+  })
+
+  it('have as many apps and users as an operator lets them have', async () => {
+    const { company } = await createTenant(admin)
+    const { browser: owner } = await userBrowser(admin, company, 'owner')
+    expect((await admin.get(`/companies/${company}`)).body).to.include({ max_apps: 100, max_users: 200 })
+    for (const change of [{ max_apps: 2 }, { max_users: 2 }])
+      expect((await owner.ask('PATCH', `/companies/${company}`, change)).status).to.equal(403)
+    const { body } = await admin.ask('PATCH', `/companies/${company}`, { max_apps: 2, max_users: 2 })
+    expect(body).to.include({ max_apps: 2, max_users: 2 })
+    // One place is left of each, and several want it at once.
+    const five = [...'abcde']
+    const apps = five.map(name => owner.ask('POST', `/companies/${company}/apps`, { name }))
+    const statusesOf = async (asked: Promise<{ status: number }>[]) =>
+      (await Promise.all(asked)).map(({ status }) => status).sort()
+    expect(await statusesOf(apps)).to.deep.equal([201, 409, 409, 409, 409])
+    const invite = (name: string) => ({ email: `${name}@shop.example`, role: 'viewer' })
+    const users = five.map(name => owner.ask('POST', `/companies/${company}/users`, invite(name)))
+    expect(await statusesOf(users)).to.deep.equal([201, 409, 409, 409, 409])
+    await admin.ask('PATCH', `/companies/${company}`, { max_apps: 3, max_users: 3 })
+    expect((await owner.ask('POST', `/companies/${company}/apps`, { name: 'f' })).status).to.equal(201)
+    expect((await owner.ask('POST', `/companies/${company}/users`, invite('f'))).status).to.equal(201)
+    expect(errorPaths(await admin.ask('PATCH', `/companies/${company}`, { max_apps: 0 }))).to.deep.equal(['max_apps'])
   })
 
   it('take concurrent changes of their name and their state, and both hold', async () => {

@@ -71,6 +71,36 @@ onEmbeddedStore('lists', fresh => {
     expect(await names(`/audit?limit=2&cursor=${next_cursor}`)).to.deep.equal(['a'])
   })
 
+  it('end at a mebibyte where items are large, and yield each item', async () => {
+    const text = `{code}${'x'.repeat(49_000)}`
+    const email = Object.fromEntries(['de', 'en', 'es', 'fr'].map(tag => [tag, { text: '{code}', html: text }]))
+    for (const id of ids.slice(0, 12))
+      await admin.store.docs('apps').modify({ _id: `app_${id}` }, { $set: { settings: { texts: { email } } } })
+    const records = ids.slice(0, 60).map((name, at) => ({
+      _id: `aud_${name}`,
+      at: 0,
+      who: 'ada',
+      company_id: 'cmp_000',
+      action: 'app.change',
+      target: 'app',
+      outcome: 'done' as const,
+      before: null,
+      after: { at, text: 'x'.repeat(30_000) },
+    }))
+    await admin.store.docs('audit').insert(records)
+    for (const [path, total] of [
+      ['/companies/cmp_000/apps', 60],
+      ['/audit', 60],
+    ] as const) {
+      const { body } = await admin.get(`${path}?limit=100`)
+      expect(JSON.stringify(body.items).length, path).to.be.within(0.8 * 2 ** 20, 1.01 * 2 ** 20)
+      const pages = await walk(path, 100)
+      expect(pages.length, path).to.be.above(1)
+      expect(new Set(pages.flat()).size, path).to.equal(total)
+      expect(pages.flat(), path).to.have.length(total)
+    }
+  })
+
   it('neither repeat nor hide an item when others are added or removed between two pages', async () => {
     const first = (await admin.get('/companies?limit=10')).body
     await admin.store.docs('companies').remove({ _id: { $in: ['cmp_003', 'cmp_009'] } }, 2)

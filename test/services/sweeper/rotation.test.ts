@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { newId } from '../../../infra/ids.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
+import type { Delivery } from '../../../machines/otp.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { ROTATION_ID, type RotationDoc } from '../../../services/domain/privacy/documents.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
@@ -28,6 +29,7 @@ import { createRotationSweeps } from '../../../services/sweeper/rotation.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
+import { issued } from '../../support/otp.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 import { addUser } from '../../support/users.ts'
@@ -159,6 +161,9 @@ eachStore('rotation of data keys', fresh => {
 
   it('renews every text and index of a verification, and nothing else', async () => {
     const id = await send('app_2')
+    const [sent] = issued().context.deliveries
+    const asking = { ...(sent as Delivery), writer: before.seal('GB.123', atRest.writer('dlv_1')) }
+    await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': [asking] } })
     const old = await otp(id)
     expect((await rotateUntilDone()).renewed_in_all).to.equal(1)
     const renewed = await otp(id)
@@ -172,9 +177,11 @@ eachStore('rotation of data keys', fresh => {
     const [index] = recipientIndexes(after, { ...APP_MODE, app_id: 'app_2' }, TO)
     expect(renewed.recipient).to.equal(index).and.to.equal(context.recipient.index)
     expect(renewed.rev).to.equal(old.rev + 1)
+    const writer = context.deliveries[0]?.writer ?? ''
+    expect(after.unseal(writer, atRest.writer('dlv_1'))).to.equal('GB.123')
     const { recipient: _, link: __, code: ___, ...rest } = context
     const { recipient: ____, link: _____, code: ______, ...was } = old.context
-    expect(rest).to.deep.equal(was)
+    expect(rest).to.deep.equal({ ...was, deliveries: [{ ...asking, writer }] })
     expect(JSON.stringify(renewed)).to.not.include('v1.d1.')
   })
 

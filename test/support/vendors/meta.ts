@@ -25,6 +25,8 @@ export interface MetaMessage {
 export interface Meta extends Vendor<MetaMessage>, MetaApp {
   /** A user writes to the business; resolves with the status of our response. */
   sendUserMessage(from: string, text: string): Promise<number | null>
+  /** A user whose number WhatsApp hides writes, or shares a contact. */
+  sendHidden(user_id: string, message: object): Promise<number | null>
 }
 
 export interface MetaOptions extends VendorOptions {
@@ -75,8 +77,28 @@ export async function startMeta({
       const call = callbackWith([{ messages: [metaText(from, text)] }])
       return call && running.call(call)
     },
+    sendHidden: async (user_id, message) => {
+      const profile = { profile: { name: 'Zoë 😀', username: 'zoe' }, user_id }
+      const call = callbackWith([{ contacts: [profile], messages: [hiddenMessage(user_id, message)] }])
+      return call && running.call(call)
+    },
   }
 }
+
+export const hiddenMessage = (from_user_id: string, message: object): object => ({
+  from_user_id,
+  id: wamid(),
+  timestamp: '1750263773',
+  ...message,
+})
+
+export const hiddenText = (body: string): object => ({ type: 'text', text: { body } })
+
+/** What a user answers to the request for their number; any other card has another origin. */
+export const sharedContact = (number: string, origin = 'contact_request'): object => ({
+  type: 'contacts',
+  contacts: [{ origin, name: { formatted_name: 'Zoë' }, phones: [{ phone: `+${number}`, wa_id: number }] }],
+})
 
 export const wamid = (): string => `wamid.${randomBytes(30).toString('base64')}`
 
@@ -124,6 +146,7 @@ function requestError(
   if (headers.authorization !== `Bearer ${app.access_token}`) return metaError(401, 190, 'Invalid OAuth access token')
   if (requestBody.messaging_product !== 'whatsapp')
     return metaError(400, 100, 'The parameter messaging_product is required.')
+  if (requestBody.recipient !== undefined && requestBody.to === undefined) return contactRequestError(requestBody)
   if (!/^\+[1-9]\d{6,14}$/.test(String(requestBody.to))) return metaError(400, 131009, 'Parameter value is not valid')
   if (requestBody.type === 'text') return null
   const { name = '', language, components = [] } = (requestBody.template ?? {}) as Template
@@ -136,6 +159,20 @@ function requestError(
   const same = JSON.stringify(text.parameters) === JSON.stringify(button?.parameters)
   if (!same || !/^\w{1,15}$/.test(code?.text ?? '')) return metaError(400, 132012, 'Parameter format does not match')
   return null
+}
+
+interface ContactRequest {
+  type?: string
+  body?: { text?: string }
+  action?: { name?: string }
+}
+
+function contactRequestError({ recipient, type, interactive }: Record<string, unknown>): Answer | null {
+  if (!/^[A-Z]{2}\.\w{1,128}$/.test(String(recipient))) return metaError(400, 131009, 'Parameter value is not valid')
+  if (type === 'template') return metaError(400, 131062, 'Business-scoped User ID recipients are not supported')
+  const { type: kind, body, action } = (interactive ?? {}) as ContactRequest
+  const isRequest = kind === 'request_contact_info' && action?.name === kind && Boolean(body?.text)
+  return type === 'interactive' && isRequest ? null : metaError(400, 100, 'Invalid parameter')
 }
 
 const accepted = ({ id, requestBody }: MetaMessage): object => ({

@@ -10,6 +10,7 @@ export const whatsapp_cloud = declareProvider({
   documents: [
     'https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/copy-code-button-authentication-templates',
     'https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages',
+    'https://developers.facebook.com/documentation/business-messaging/whatsapp/business-scoped-user-ids',
     'https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes',
   ],
   callback: {
@@ -58,6 +59,7 @@ export const whatsapp_cloud = declareProvider({
       130472: "the number is part of one of Meta's experiments, for every business",
       131021: "the sender's own number",
       131026: 'not on WhatsApp, or not able to receive this message',
+      131062: 'a user without a known number, to whom this message cannot go',
     },
     destination: {
       130497: 'a country that the account may not send to',

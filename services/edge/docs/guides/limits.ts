@@ -70,7 +70,7 @@ export const limits: Guide = {
   render: () => {
     const limiting = SETTINGS.filter(({ path }) => path.startsWith('limits.') || LIMITING.includes(path))
     return html`${paragraphs(
-      'These are the defaults of an app; [its settings](#changeApp) change them. A limit holds in any window of its length. A refused send counts for nothing and costs nothing.',
+      'These are the defaults of an app; [its settings](#changeApp) change them. A limit holds in any stretch of its length, and what it counts may hold up to a tenth longer. A refused send counts for nothing and costs nothing.',
     )}
 ${table(
   ['Limit', 'Default'],

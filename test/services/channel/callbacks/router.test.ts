@@ -402,7 +402,7 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
   })
 
   it('pass a user’s message on with its sender encrypted, under one id for all repetitions', async () => {
-    const message = { kind: 'message', id: 'wamid.1', from: '447700900123', text: `Hi ${REFERENCE}!` }
+    const message = { kind: 'message', id: 'wamid.1', from: '447700900123', user_id: null, text: `Hi ${REFERENCE}!` }
     await call('app_shop/main', [message])
     await call('app_shop/main', [message])
     const [first, second] = published

@@ -104,7 +104,7 @@ describe("Meta's messages", () => {
   it('contain the text of a user, in any script', () => {
     const text = 'Привет 😀\nReference: 23456789ABCDEFGH "quoted" \u202e'
     expect(parseMessage(metaText('5511987654321', text, 'wamid.1'))).to.deep.equal([
-      { kind: 'message', id: 'wamid.1', from: '5511987654321', text },
+      { kind: 'message', id: 'wamid.1', from: '5511987654321', user_id: null, text },
     ])
   })
 
@@ -121,13 +121,54 @@ describe("Meta's messages", () => {
     ]
     for (const message of texts)
       expect(parseMessage(message)).to.deep.equal([
-        { kind: 'message', id: 'wamid.1', from: '447700900123', text: 'Yes' },
+        { kind: 'message', id: 'wamid.1', from: '447700900123', user_id: null, text: 'Yes' },
       ])
   })
 
   it('have an empty sender when the user hides the number', () => {
     const message = { from_user_id: 'GB.123', id: 'wamid.1', type: 'text', text: { body: 'hi' } }
-    expect(parseMessage(message)).to.deep.equal([{ kind: 'message', id: 'wamid.1', from: '', text: 'hi' }])
+    expect(parseMessage(message)).to.deep.equal([
+      { kind: 'message', id: 'wamid.1', from: '', user_id: 'GB.123', text: 'hi' },
+    ])
+  })
+
+  describe('with a contact', () => {
+    const phone = { phone: '+44 7700 900123', wa_id: '447700900123', type: 'MOBILE' }
+    const card = { origin: 'contact_request', name: { formatted_name: 'Zoë' }, phones: [phone] }
+    const shared = { from_user_id: 'GB.123', id: 'wamid.1', type: 'contacts', contacts: [card] }
+    const withProfile = (message: object, profile: object) =>
+      parse(noticeCallback({ messages: [message], contacts: [{ profile: { name: 'Zoë' }, ...profile }] }))
+    const own = { kind: 'contact', id: 'wamid.1', user_id: 'GB.123', from: '447700900123' }
+    const unnamed = { user_id: 'GB.123' }
+
+    const taken: [string, object, object?][] = [
+      ['by the button', shared],
+      ['with the origin beside the card', { ...shared, origin: 'contact_request', contacts: [{ phones: [phone] }] }],
+      ['from a number that Meta names', { ...shared, from: '447700900123' }],
+      ['from a number in the profile', shared, { user_id: 'GB.123', wa_id: '447700900123' }],
+      [
+        'without an id, from a number that Meta names',
+        { ...shared, from: '447700900123', contacts: [{ ...card, phones: [{ phone: '+447700900123' }] }] },
+      ],
+    ]
+    for (const [words, message, profile = unnamed] of taken)
+      it(`tell the number that a user shared ${words}`, () =>
+        expect(withProfile(message, profile)).to.deep.equal([own]))
+
+    const ignored: [string, object, object?][] = [
+      ['that was not asked for', { ...shared, contacts: [{ ...card, origin: 'other' }] }],
+      ['without an origin', { ...shared, contacts: [{ phones: [phone] }] }],
+      ['of another user', { ...shared, contacts: [{ ...card, user_id: 'GB.456' }] }],
+      ['from another number', { ...shared, from: '447700900124' }],
+      ['from another number in the profile', shared, { user_id: 'GB.123', wa_id: '447700900124' }],
+      ['beside a second one', { ...shared, contacts: [card, card] }],
+      ['with two numbers', { ...shared, contacts: [{ ...card, phones: [phone, phone] }] }],
+      ['without a WhatsApp id', { ...shared, contacts: [{ ...card, phones: [{ phone: '+447700900123' }] }] }],
+      ['from a user without an id', { ...shared, from_user_id: undefined, from: '447700900123' }],
+      ['without cards', { ...shared, contacts: undefined }],
+    ]
+    for (const [words, message, profile = unnamed] of ignored)
+      it(`tell nothing by one ${words}`, () => expect(withProfile(message, profile)).to.deep.equal([]))
   })
 
   for (const message of [

@@ -231,7 +231,7 @@ describe('the WhatsApp Cloud API', () => {
       return fault
     }
 
-    for (const code of [130472, 131021, 131026])
+    for (const code of [130472, 131021, 131026, 131062])
       it(`${code} is the recipient's fault`, async () => {
         const fault = await faultAfter(400, code)
         expect(fault).to.be.instanceOf(RecipientFault)

@@ -103,4 +103,26 @@ describe('a patch of settings', () => {
     patched({ code: { length: 7 }, locale: null })
     expect(stored).to.deep.equal(before)
   })
+
+  it('is refused where the settings would be too large, before it is checked', () => {
+    const mails = (languages: string[]) => ({
+      email: Object.fromEntries(languages.map(tag => [tag, { text: '{code}', html: `{code}${'x'.repeat(49_000)}` }])),
+    })
+    const most: SettingsInput = { texts: mails(['en', 'de', 'fr', 'it', 'es']) }
+    const problemsOf = (patch: Record<string, unknown>, to: SettingsInput = {}) => {
+      const checked = patchSettings(to, patch)
+      return checked.ok ? [] : checked.problems.map(({ path, message }) => `${path} ${message}`)
+    }
+    expect(problemsOf({ texts: most.texts })).to.deep.equal([])
+    expect(problemsOf({ texts: mails(['pt']) }, most).join()).to.match(
+      /^ take \d{6} bytes as JSON, and may take 262144$/,
+    )
+    expect(problemsOf({ texts: mails(['pt', 'nl', 'da', 'sv', 'fi', 'el']) }).join()).to.match(/bytes as JSON/)
+    expect(problemsOf({ allowed_countries: Array(5_000).fill('XX') })).to.deep.equal([
+      ' have 5001 members and items together, and may have 4000',
+    ])
+    const tags = Array.from({ length: 101 }, (_, at) => `en-x-${at}`)
+    const sms = Object.fromEntries(tags.map(tag => [tag, { text: '{code}' }]))
+    expect(problemsOf({ texts: { sms } })).to.deep.equal(['texts.sms has more than 100 languages'])
+  })
 })

@@ -76,6 +76,30 @@ onEmbeddedStore('a message simulated in the sandbox', fresh => {
     expect(await statusOf(otp_id)).to.equal('approved')
   })
 
+  it('without a number approves nothing, and is answered in the inbox with a request for it', async () => {
+    const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
+    const play = (body: object) => admin.ask('POST', '/sandbox/inbound', { app_id: owner.app, ...body })
+    const from_user_id = 'GB.13491208655302741918'
+    expect((await play({ from_user_id, text: textOf(action_url) })).status).to.equal(200)
+    const { deliveries, status } = (await admin.get(`/verifications/${otp_id}`)).body
+    expect(status).to.equal('pending')
+    expect(deliveries).to.have.length(1)
+    expect(deliveries[0]).to.include({ channel: 'whatsapp', asks_contact: true })
+    await play({ from_user_id: 'GB.999', contact: NUMBER })
+    expect(await statusOf(otp_id), 'of another user').to.equal('pending')
+    await play({ from_user_id, contact: NUMBER })
+    expect(await statusOf(otp_id)).to.equal('approved')
+    for (const [body, path] of [
+      [{ text: 'hi' }, 'from'],
+      [{ from: NUMBER, from_user_id, text: 'hi' }, 'from'],
+      [{ from: NUMBER }, 'text'],
+      [{ from: NUMBER, contact: NUMBER }, 'contact'],
+    ] as const) {
+      const refused = await play(body)
+      expect([refused.status, errorPaths(refused)]).to.deep.equal([422, [path]])
+    }
+  })
+
   it('from another number is accepted and changes nothing', async () => {
     const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
     expect((await simulate('+447911123457', textOf(action_url))).body).to.deep.equal({ accepted: true })
@@ -135,7 +159,8 @@ onEmbeddedStore('the report of a simulated message', fresh => {
 
   it('requires an app, a number and a text', async () => {
     const simulate = (body: object) => admin.ask('POST', '/sandbox/inbound', body)
-    expect(errorPaths(await simulate({}))).to.have.members(['app_id', 'from', 'text'])
+    expect(errorPaths(await simulate({}))).to.deep.equal(['app_id'])
+    expect(errorPaths(await simulate({ app_id: owner.app }))).to.have.members(['from', 'text'])
     expect(errorPaths(await simulate({ app_id: 'app_none', from: NUMBER, text: '' }))).to.deep.equal(['app_id'])
     expect(errorPaths(await simulate({ app_id: owner.app, from: 'ann@example.com', text: '' }))).to.deep.equal(['from'])
     expect(admin.published).to.deep.equal([])

@@ -261,6 +261,19 @@ describe('why it is not known yet whether a code arrived', () => {
     )
   })
 
+  it('a user who hides their number is asked for it, which brings no code', () => {
+    const asked = delivery({ channel: 'whatsapp', status: 'delivered', provider: 'main', asks_contact: true })
+    const told = history({
+      deliveries: [asked],
+      channel: 'whatsapp',
+      completion: 'inbound',
+      action_url: 'https://wa.me/1',
+    })
+    const story = tellStory(told, START)
+    expect(story).to.include({ arrival: 'under way', verdict: 'Waiting for the user' })
+    expect(story.more).to.include('The user wrote without showing their number, so the chat asked for it.')
+  })
+
   it('no message is recorded', () => {
     expectStory(history({ deliveries: [] }), 'unknown', 'No message of this code is recorded.')
   })

@@ -9,12 +9,13 @@ describe('the sentences of a chat', () => {
     expect(Object.keys(CHAT_SENTENCES)).to.deep.equal(LANGUAGES)
   })
 
-  for (const [tag, { confirms, requests, reference, approved }] of Object.entries(CHAT_SENTENCES))
+  for (const [tag, { confirms, requests, reference, approved, asksContact }] of Object.entries(CHAT_SENTENCES))
     it(`in ${tag} have their placeholders, each once, and differ from each other`, () => {
       const placeholders = (text: string) => [...text.matchAll(/\{.*?\}/g)].map(([found]) => found)
-      for (const sentence of [confirms, requests, approved]) expect(placeholders(sentence)).to.deep.equal(['{app}'])
+      for (const sentence of [confirms, requests, approved, asksContact])
+        expect(placeholders(sentence)).to.deep.equal(['{app}'])
       expect(placeholders(reference)).to.deep.equal(['{reference}'])
-      expect(new Set([confirms, requests, approved]).size).to.equal(3)
+      expect(new Set([confirms, requests, approved, asksContact]).size).to.equal(4)
     })
 
   it('say what the user’s text does, with the reference on its own line', () => {

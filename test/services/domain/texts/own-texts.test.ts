@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { AppSettings } from '../../../../machines/settings.ts'
 import { resolveSettings, type SettingsInput } from '../../../../services/domain/tenancy/settings.ts'
 import { builtInText, type MessageInput, renderMessage } from '../../../../services/domain/texts/message-text.ts'
-import { ownTextFor, ownTextProblems } from '../../../../services/domain/texts/own-texts.ts'
+import { hasLink, ownTextFor, ownTextProblems } from '../../../../services/domain/texts/own-texts.ts'
 import { anyText } from '../../../support/any-text.ts'
 
 const settingsWith = (settings: SettingsInput): AppSettings => resolveSettings(settings)
@@ -19,15 +19,16 @@ describe('the problems of own texts', () => {
   }
   const long = (length: number) => `{code} ${'x'.repeat(length)}`
 
-  it('are told where all texts together are too long', () => {
-    const html = `{code}${'x'.repeat(49_000)}`
-    const mails = (locales: string[]): SettingsInput => ({
-      texts: { email: Object.fromEntries(locales.map(locale => [locale, { text: '{code}', html }])) },
-    })
-    expect(problemOf(mails(['en', 'de', 'fr', 'it', 'es']))).to.equal(null)
-    expect(problemOf(mails(['en', 'de', 'fr', 'it', 'es', 'pt']))).to.match(
-      /^texts take \d+ characters together, and may take 262144$/,
+  it('are told where a text becomes too long with the name of the app', () => {
+    const whatsapp: SettingsInput = { texts: { whatsapp: { en: { text: `{code}${'{app}'.repeat(100)}` } } } }
+    expect(problemOf(whatsapp)).to.equal(null)
+    expect(problemOf(whatsapp, 'x'.repeat(50))).to.equal(
+      'texts.whatsapp.en.text has 5006 characters with code and app name, and may have 4096',
     )
+  })
+
+  it('are found in time that grows with the text alone', () => {
+    expect(hasLink('a'.repeat(300_000))).to.equal(false)
   })
 
   it('are none of a text with the code', () => {

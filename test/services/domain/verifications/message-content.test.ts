@@ -14,7 +14,12 @@ describe('the message of a delivery', () => {
   const app = { name: 'Shop', settings: resolveSettings({}) }
   const withLife = (ttl_ms: number) => {
     const doc = newOtpDocument(tools, { rules: { ttl_ms } })
-    const delivery = { channel: 'telegram', generation: 1, created_at: tools.clock.now() } as const
+    const delivery = {
+      delivery_id: 'dlv_1',
+      channel: 'telegram',
+      generation: 1,
+      created_at: tools.clock.now(),
+    } as const
     return { doc, content: renderContent(tools.keyring, { otp: doc.context, delivery, app, locale: 'en' }) }
   }
 
@@ -28,7 +33,7 @@ describe('the message of a delivery', () => {
     const { context } = newOtpDocument(tools, { app_id: CONSOLE_APP_ID })
     const salt = tools.keyring.seal('salt', atRest.salt(context))
     const otp = { ...context, code: { ...context.code, salt } }
-    const delivery = { channel: 'email', generation: 1, created_at: 0 } as const
+    const delivery = { delivery_id: 'dlv_1', channel: 'email', generation: 1, created_at: 0 } as const
     const render = (app_id: string) =>
       renderContent(tools.keyring, { otp: { ...otp, app_id }, delivery, app, locale: 'en' })
     expect(render(CONSOLE_APP_ID).code).to.match(/^\d{6}$/)
@@ -47,7 +52,7 @@ describe('the message of a delivery', () => {
   it('promises what is left of the code when it answers in the chat, and a message before a resend its own time', () => {
     const { context: otp } = newOtpDocument(tools, { rules: { ttl_ms: 10 * MINUTE } })
     const textOf = (created_at: number, expires_at: number) => {
-      const delivery = { channel: 'whatsapp', generation: 1, created_at } as const
+      const delivery = { delivery_id: 'dlv_1', channel: 'whatsapp', generation: 1, created_at } as const
       return renderContent(tools.keyring, { otp: { ...otp, expires_at }, delivery, app, locale: 'en' }).text
     }
     expect(textOf(otp.first_sent_at + 7 * MINUTE, otp.expires_at)).to.include(' 3 min')

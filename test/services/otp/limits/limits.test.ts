@@ -79,16 +79,13 @@ eachStore('limits', fresh => {
     expect((await take(both)).granted).to.equal(false)
   })
 
-  it('take back an unused grant, also after the bucket has changed', async () => {
+  it('take back an unused grant', async () => {
     const { take, giveBack } = shared()
     const one = counted(1, 60)
     expect((await take(one)).granted).to.equal(true)
-    await giveBack(one)
+    await giveBack(one, clock.now())
     expect((await take(one)).granted).to.equal(true)
-    await clock.advance(60_000)
     expect((await take(one)).granted).to.equal(false)
-    await giveBack(one)
-    expect((await take(one)).granted).to.equal(true)
   })
 
   it('can be read without counting', async () => {

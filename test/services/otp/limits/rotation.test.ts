@@ -5,7 +5,7 @@ import type { Limit } from '../../../../machines/quotas.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createLimits, type Limits } from '../../../../services/otp/limits/limits.ts'
 import { testClock } from '../../../support/clock.ts'
-import { createWindowModel } from '../../../support/limit-windows.ts'
+import { countIn, createWindowModel } from '../../../support/limit-windows.ts'
 import { propertyRuns } from '../../../support/property-runs.ts'
 import { eachStore } from '../../../support/stores.ts'
 
@@ -66,13 +66,13 @@ eachStore('limits while data keys rotate', fresh => {
       const at = (nth: number) => started[nth] as { limit: Limit; limits: Limits }
       return {
         take: async (nth: number): Promise<boolean> => (await at(nth).limits.take(at(nth).limit)).granted,
-        giveBack: (nth: number) => at(nth).limits.giveBack(at(nth).limit),
+        giveBack: (nth: number) => at(nth).limits.giveBack(at(nth).limit, clock.now()),
         peek: async (nth: number): Promise<boolean> => (await at(nth).limits.peek(at(nth).limit)).granted,
         keys: bothOrders.map(({ key }) => key),
       }
     }
     const countsUnder = async (keys: readonly string[]): Promise<number[]> =>
-      [...(await store.docs('counters').get(keys)).values()].map(({ windows }) => windows.s600?.count ?? 0)
+      [...(await store.docs('counters').get(keys)).values()].map(({ windows }) => countIn(windows.s600))
     const anyMax = fc.integer({ min: 1, max: 4 })
     const anyProcess = fc.nat(3)
 
@@ -168,7 +168,8 @@ eachStore('limits while data keys rotate', fresh => {
     const commandsOf = async (limit: Limit): Promise<string[][]> => {
       const limits = createLimits({ counters, clock })
       const seen: string[][] = []
-      for (const call of [limits.take, limits.take, limits.giveBack, limits.peek]) {
+      const giveBack = (limit: Limit) => limits.giveBack(limit, clock.now())
+      for (const call of [limits.take, limits.take, giveBack, limits.peek]) {
         await call(limit)
         seen.push(calls.splice(0))
       }

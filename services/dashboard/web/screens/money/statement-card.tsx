@@ -149,7 +149,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: 'Charged again', align: 'right', show: row => times(row.recharged, row.recharged_micros) },
 ]
 
-const times = (count: number, micros: number): string => (count === 0 ? '–' : `${count} × = ${formatChange(micros)}`)
+const times = (count: number, micros: number): string => (count === 0 ? '–' : `${count}: ${formatChange(micros)}`)
 
 const KINDS: Readonly<Record<Exception['kind'], string>> = {
   accepted_twice: 'Accepted twice, charged once',

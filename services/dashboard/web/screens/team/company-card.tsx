@@ -18,6 +18,7 @@ import { NameDialog } from '../../ui/name-dialog.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { NumbersDialog } from './numbers-dialog.tsx'
 
 export function CompanyCard() {
   const company = useCompany()
@@ -26,7 +27,7 @@ export function CompanyCard() {
   const mayRename = useMay('owner')
   const isOperator = useMay('operator')
   const isConsole = company.id === CONSOLE_COMPANY_ID
-  const [open, setOpen] = useState<'create' | 'rename' | 'close' | null>(null)
+  const [open, setOpen] = useState<'create' | 'rename' | 'numbers' | 'close' | null>(null)
   const say = useToast()
   const reopening = useChange()
   const close = () => setOpen(null)
@@ -55,6 +56,9 @@ export function CompanyCard() {
         <Fact name="Id">
           <code>{company.id}</code> <CopyButton text={company.id} label="Copy id" />
         </Fact>
+        <Fact name="Apps and users">
+          {company.max_apps} apps and {company.max_users} users at most
+        </Fact>
         <Fact name="Created">
           <Time at={company.created_at} day />
         </Fact>
@@ -68,6 +72,7 @@ export function CompanyCard() {
       {mayRename && (
         <Actions>
           <Button onClick={() => setOpen('rename')}>Rename company</Button>
+          {isOperator && <Button onClick={() => setOpen('numbers')}>Change numbers</Button>}
           {isOperator && !isConsole && !company.closed_at && (
             <Button look="danger" onClick={() => setOpen('close')}>
               Close company
@@ -102,6 +107,7 @@ export function CompanyCard() {
           onClose={close}
         />
       )}
+      {open === 'numbers' && <NumbersDialog company={company} onDone={reload} onClose={close} />}
       {open === 'close' && (
         <Confirm
           title={`Close ${company.name}?`}

@@ -75,8 +75,9 @@ function Message({ message: { channel, at, text, code }, delivery, latest, onUse
       </header>
       <p class="try-bubble">{text}</p>
       <footer>
-        <span class="try-digits monospace">{code}</span>
-        {latest && <Button onClick={() => onUseCode(code)}>Use this code</Button>}
+        {/* A request for a number has no code. */}
+        {code !== '' && <span class="try-digits monospace">{code}</span>}
+        {latest && code !== '' && <Button onClick={() => onUseCode(code)}>Use this code</Button>}
         {delivery && (
           <span class="try-receipt">
             <Status of={delivery.status} />

@@ -31,19 +31,25 @@ const VERDICTS: Readonly<Record<Arrival, string>> = {
 }
 
 export function tellStory(history: History, now: number): Story {
-  const told = history.deliveries.map(delivery => ({ delivery, story: tellDelivery(history, delivery, now) }))
+  const told = history.deliveries
+    .filter(carriesCode)
+    .map(delivery => ({ delivery, story: tellDelivery(history, delivery, now) }))
   const base = history.status === 'approved' ? tellApproved(history) : tellUnapproved(history, told)
+  const asked = history.deliveries.some(delivery => !carriesCode(delivery))
   const others = told.filter(({ delivery }) => delivery !== base.about)
   const { about: _, ...story } = base
   return {
     ...story,
     more: [
+      ...(asked ? ['The user wrote without showing their number, so the chat asked for it.'] : []),
       ...others.map(({ delivery, story: { sentence } }) => `${messageName(history, delivery)}: ${sentence}`),
       ...(history.kind === 'message' ? [OWN_CODE] : endSentences(history)),
       ...(history.mode === 'test' ? [testMode(history)] : []),
     ],
   }
 }
+
+const carriesCode = ({ asks_contact }: Delivery): boolean => asks_contact !== true
 
 const OWN_CODE = 'Your backend made this code and checks it, so whether it was entered is not known here.'
 

@@ -58,8 +58,7 @@ function tellEntry(history: History, entry: TimelineEntry, now: number): Told {
       return row('The backend exchanged the verification token', { tone: 'good', ids: idOf('Key', entry.key_id) })
     case 'delivery.queued':
       return row(`${message} accepted, by ${entry.channel ? channelInSentence(entry.channel) : 'an unknown channel'}`, {
-        details:
-          (entry.generation ?? 1) > 1 ? [`It carries code number ${entry.generation} of this verification.`] : [],
+        details: contentsOf(history, entry),
         ids: idOf('Message', entry.delivery_id),
       })
     case 'delivery.sent':
@@ -109,6 +108,12 @@ function tellEntry(history: History, entry: TimelineEntry, now: number): Told {
 function messageNumber({ deliveries }: History, { delivery_id }: TimelineEntry): string {
   const nth = deliveries.findIndex(delivery => delivery.delivery_id === delivery_id)
   return nth < 0 ? 'A message' : `Message ${nth + 1}`
+}
+
+function contentsOf({ deliveries }: History, { delivery_id, generation }: TimelineEntry): string[] {
+  if (deliveries.some(delivery => delivery.delivery_id === delivery_id && delivery.asks_contact))
+    return ['It carries no code: it asks the user for their number, which WhatsApp hides.']
+  return (generation ?? 1) > 1 ? [`It carries code number ${generation} of this verification.`] : []
 }
 
 type Caller = Schemas['KeyCaller'] | null | undefined
