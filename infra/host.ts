@@ -2,6 +2,7 @@
 // engines work, its clock is right and its consumers are attached, and finishes its requests and messages when it is told to stop.
 import type { Router } from '@koa/router'
 import type { Broker, Consumer } from './broker/broker.ts'
+import { isWorkQueue } from './broker/topology.ts'
 import type { Clock } from './clock.ts'
 import { createClockWatch } from './clock-watch.ts'
 import type { RefuseEarly } from './http/early-refusals.ts'
@@ -28,6 +29,8 @@ export interface Service {
    *  are paused by the host. */
   pause?(): void
   resume?(): void
+  /** How long what its consumers have begun may take to end once the process is told to stop. */
+  graceMs?: number
   /** Called after its consumers have stopped. Finishes the work that the service began on its own, such as a sweep. */
   stop?(): Promise<void>
 }
@@ -54,25 +57,33 @@ export interface RunningHost {
   ready: Promise<void>
   /** Resolves once `prepare` is done, or the store was found to be away. Rejects as `ready` does. */
   firstTry: Promise<void>
-  /** The process is not ready from now on, and still serves everything, so that a balancer finds out before a connection is refused.
-   *  Resolves after the stop delay; at once where the process is not running yet, and when `stop` is called. */
+  /** The process is not ready from now on and takes no more work, and still answers every request, so that a balancer finds out before a
+   *  connection is refused. Resolves after the stop delay; at once where the process is not running yet, and when `stop` is called. */
   drain(): Promise<void>
+  /** The longest that `stop` takes, from a call of it or of `drain`, not counting the stop delay. */
+  stopMs: number
   /** Refuses new work, finishes the work it has, and closes its connections. Idempotent. */
   stop(): Promise<void>
 }
 
 const START_RETRY_MS = 500
-/** Together they stay below the ten seconds after which an orchestrator kills a process. */
 const REQUESTS_GRACE_MS = 4_000
+/** Of a service that does not say how long its consumers need. */
 const CONSUMERS_GRACE_MS = 4_000
+/** At least, for reports of what ended last. */
+const REPORTS_GRACE_MS = 500
 const SERVICES_GRACE_MS = 500
 /** Short: an engine that is down would not answer in more time either. */
 const ENGINE_GRACE_MS = 500
+/** What stopping takes beside the longest grace: the figures above, and a second for what a busy machine adds. */
+const CLOSING_MS = 3_000
 
 export async function startHost(deps: HostDeps): Promise<RunningHost> {
   const { broker, store, clock, log, metrics, services } = deps
   const consumers: Consumer[] = []
+  const graces = new Map<Consumer, number>()
   let phase: Phase = 'starting'
+  let workStopped: Promise<void> | undefined
   let stopWaiting = (): void => {}
   let endFirstTry = (): void => {}
   const firstTryEnded = new Promise<void>(resolve => {
@@ -106,7 +117,11 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
   async function attach(service: Service): Promise<void> {
     if (!service.attach) return
     await broker.whenUp()
-    if (phase === 'starting') consumers.push(...(await service.attach()))
+    if (phase !== 'starting') return
+    for (const consumer of await service.attach()) {
+      consumers.push(consumer)
+      graces.set(consumer, service.graceMs ?? CONSUMERS_GRACE_MS)
+    }
   }
 
   async function untilStoreAnswers(task: () => Promise<void>): Promise<void> {
@@ -135,7 +150,7 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
 
   /** A process whose clock is wrong would drop messages as expired, or accept codes that are: other processes do its work meanwhile. */
   function setWorking(working: boolean): void {
-    if (phase === 'stopping') return
+    if (phase === 'draining' || phase === 'stopping') return
     for (const service of services) (working ? service.resume : service.pause)?.()
     for (const consumer of consumers)
       (working ? consumer.resume() : consumer.pause()).catch(error => log.error({ err: error }, 'host.not_paused'))
@@ -145,6 +160,7 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
     if (phase !== 'running') return
     phase = 'draining'
     for (const listener of listeners) listener.drain()
+    void stopWork()
     await wait(deps.stopDelayMs)
   }
 
@@ -152,9 +168,16 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
     phase = 'stopping'
     stopWaiting()
     clockWatch.stop()
+    const since = clock.now()
+    const working = stopWork()
     // Requests come first: the open ones may need this process's own consumers.
     await allSettled(listeners.map(listener => listener.close(REQUESTS_GRACE_MS)))
-    await stopConsumers()
+    await stopAll(
+      consumers.filter(({ queue }) => !isWorkQueue(queue)),
+      since,
+    )
+    await working
+    await stopAll(consumers.filter(isOfReports), since, REPORTS_GRACE_MS)
     // Work that does not finish in time is left as a crash leaves it, and is repaired in the same way.
     await allSettled(
       services.map(service => withTimeout(clock, SERVICES_GRACE_MS, service.stop?.() ?? Promise.resolve())),
@@ -163,11 +186,20 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
     await allSettled([withTimeout(clock, ENGINE_GRACE_MS, store.close())])
   }
 
-  /** The last attached first: a channel's work ends in a report, and the consumer of reports is attached before the channels. */
-  async function stopConsumers(): Promise<void> {
-    const deadline = clock.now() + CONSUMERS_GRACE_MS
-    for (const consumer of consumers.toReversed())
-      await allSettled([consumer.stop(Math.max(0, deadline - clock.now()))])
+  /** From the signal on no work is begun, also during the stop delay. Calls are answered as long as requests are, and reports are taken
+   *  until all else has ended: a channel's work ends in a report, and so does a vendor's callback. */
+  function stopWork(): Promise<void> {
+    const work = consumers.filter(consumer => isWorkQueue(consumer.queue) && !isOfReports(consumer))
+    workStopped ??= stopAll(work, clock.now())
+    return workStopped
+  }
+
+  const isOfReports = ({ queue }: Consumer): boolean => queue === 'otp.reports'
+
+  /** Each within its grace, which counts from `since`. */
+  async function stopAll(stopping: readonly Consumer[], since: number, leastMs = 0): Promise<void> {
+    const leftFor = (consumer: Consumer): number => since + (graces.get(consumer) ?? 0) - clock.now()
+    await allSettled(stopping.map(consumer => consumer.stop(Math.max(leastMs, leftFor(consumer)))))
   }
 
   /** Waits for all of them, even if one fails. */
@@ -181,6 +213,7 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
   firstTry.catch(() => {})
   let stopped: Promise<void> | undefined
   return {
+    stopMs: Math.max(REQUESTS_GRACE_MS, ...services.map(({ graceMs = CONSUMERS_GRACE_MS }) => graceMs)) + CLOSING_MS,
     ports: listeners.map(listener => listener.port),
     ready,
     firstTry,

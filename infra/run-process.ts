@@ -7,13 +7,13 @@ import { scrub } from './log/scrub.ts'
 import { StartProblem } from './start-problem.ts'
 import { Unavailable } from './unavailable.ts'
 
-/** Orchestrators kill a process ten seconds after its signal, not counting the stop delay, for which they are told to wait longer. */
-const STOP_TIMEOUT_MS = 9_500
+/** For a process that is still starting, and has nothing in hand. */
+const STOP_START_MS = 9_500
 /** npm, or an orchestrator that signals every process of a group, sends a signal twice. A later one is meant: the stop delay ends. */
 const REPEATED_SIGNAL_MS = 1_000
 
 /** What runs in the process. */
-export interface RunningSystem extends Pick<RunningHost, 'ready' | 'drain' | 'stop'> {
+export interface RunningSystem extends Pick<RunningHost, 'ready' | 'drain' | 'stop' | 'stopMs'> {
   log: Logger
   /** Copies what is stored, and answers where to. */
   backUp?(): Promise<string>
@@ -65,7 +65,7 @@ async function backUp({ log, backUp: copy }: RunningSystem): Promise<void> {
 
 /** Ends the process, in time even if the system does not stop, and even if it never starts. */
 async function stop(starting: Promise<RunningSystem>, signal: NodeJS.Signals): Promise<void> {
-  const startTimer = setTimeout(exit, STOP_TIMEOUT_MS)
+  const startTimer = setTimeout(exit, STOP_START_MS)
   const signalledAt = performance.now()
   const ms = (): number => Math.round(performance.now() - signalledAt)
   try {
@@ -76,7 +76,7 @@ async function stop(starting: Promise<RunningSystem>, signal: NodeJS.Signals): P
     setTimeout(() => {
       log.warn({ ms: ms() }, 'countersign.cut_off')
       exit()
-    }, STOP_TIMEOUT_MS)
+    }, running.stopMs)
     await running.stop()
     log.info({ ms: ms() }, 'countersign.stopped')
   } finally {

@@ -216,6 +216,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
     log,
     ready,
     drain: host.drain,
+    stopMs: host.stopMs,
     stop: () => host.stop().finally(close),
     ...(backUp ? { backUp } : {}),
   }

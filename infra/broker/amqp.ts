@@ -132,7 +132,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   }
 
   const consume = (queue: Queue, subscribe: () => Subscription): Promise<Consumer> =>
-    createPausableConsumer(() => attach(queue, subscribe))
+    createPausableConsumer(queue, () => attach(queue, subscribe))
 
   async function attach(queue: Queue, subscribe: () => Subscription): Promise<AttachedConsumer> {
     if (closing) throw new Unavailable('the broker was closed')

@@ -83,6 +83,7 @@ export interface Flow {
 }
 
 export interface Consumer {
+  readonly queue: Queue
   /** True while the broker delivers to this consumer; false while it is paused or a lost connection is restored. */
   attached(): boolean
   /** Takes no more messages until `resume`: other consumers get them. Resolves when those that a handler has begun are settled; the

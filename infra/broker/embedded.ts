@@ -35,12 +35,12 @@ export function createEmbeddedBroker({ topology, clock, log }: EmbeddedBrokerOpt
     publish: async (queue, message) => findQueue(work, queue).publish(message),
     request: async (queue, message, budgetMs) => findQueue(calls, queue).request(message, budgetMs),
     consume: (queue, handle, flow) =>
-      createPausableConsumer(async () => {
+      createPausableConsumer(queue, async () => {
         requireOpen()
         return findQueue(work, queue).consume(handle, flow)
       }),
     serve: (queue, answer, flow) =>
-      createPausableConsumer(async () => {
+      createPausableConsumer(queue, async () => {
         requireOpen()
         return findQueue(calls, queue).serve(answer, flow)
       }),

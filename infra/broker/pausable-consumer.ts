@@ -1,12 +1,13 @@
 // A consumer that can be paused. In: how to attach. Out: the port's consumer: a pause stops what is attached, and resuming attaches again.
 // Both adapters use it, so that a pause means the same everywhere.
 import type { Consumer } from './broker.ts'
+import type { Queue } from './topology.ts'
 
 /** What an adapter attaches. */
 export type AttachedConsumer = Pick<Consumer, 'attached' | 'stop'>
 
 /** Resolves once attached. */
-export async function createPausableConsumer(attach: () => Promise<AttachedConsumer>): Promise<Consumer> {
+export async function createPausableConsumer(queue: Queue, attach: () => Promise<AttachedConsumer>): Promise<Consumer> {
   let current: AttachedConsumer | undefined = await attach()
   let stopped = false
   let lastTask = Promise.resolve()
@@ -31,6 +32,7 @@ export async function createPausableConsumer(attach: () => Promise<AttachedConsu
   }
 
   return {
+    queue,
     attached: () => current?.attached() ?? false,
     pause: () => inTurn(pause),
     resume: () => inTurn(resume),

@@ -59,7 +59,7 @@ export function createAttemptThrottle({ maxFailures, windowMs, clock }: Throttle
     },
     countFailure(caller, subject = '') {
       for (const count of countsOf(caller, subject)) {
-        const times = [...(failures.get(count.key) ?? []), clock.now()].slice(-CALLERS_PER_PROXY * maxFailures)
+        const times = [...(failures.get(count.key) ?? []), clock.now()].slice(-count.maxFailures)
         failures.set(count.key, times)
       }
     },

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 import { HttpMethodEnum, koaBody } from 'koa-body'
 import { parseJson } from '../json.ts'
-import { httpException, type Problem } from './problem.ts'
+import { brokenJson, httpException, type Problem } from './problem.ts'
 
 /** Returns undefined for a request without a body, with any content type. */
 export type ReadJson = (ctx: Context) => Promise<unknown>
@@ -60,7 +60,7 @@ export function createReadJson(maxBytes: number): ReadJson {
       req.resume()
     }
     if (!encoding.isUtf8()) throw notUtf8()
-    if (isDeeperThan(MAX_NESTING, value)) throw httpException(400, 'The body is nested too deeply.')
+    if (isDeeperThan(MAX_NESTING, value)) throw brokenJson('The body is nested too deeply.')
     return value
   }
 }
@@ -109,7 +109,7 @@ function parseAgain(error: unknown, maxBytes: number): unknown {
   if (READ_FAILURES.has(type ?? '') || code === 'ECONNRESET') throw incomplete()
   if (!(error instanceof SyntaxError) || body === undefined) throw error
   const json = parseJson(body)
-  if (!json.ok) throw httpException(400, `The body is ${json.message}.`)
+  if (!json.ok) throw brokenJson(`The body is ${json.message}.`)
   return json.value
 }
 
@@ -162,8 +162,8 @@ const readAll = (req: IncomingMessage, maxBytes: number): Promise<Buffer> =>
   })
 
 const tooLarge = (maxBytes: number): Problem => httpException(413, `A body may have ${maxBytes} bytes.`)
-const notUtf8 = (): Problem => httpException(400, 'The body is not UTF-8.')
-const incomplete = (): Problem => httpException(400, 'The body ended before it was complete.')
+const notUtf8 = (): Problem => brokenJson('The body is not UTF-8.')
+const incomplete = (): Problem => brokenJson('The body ended before it was complete.')
 
 /** Far deeper than any request of ours. Code that walks a body may recurse within it. */
 const MAX_NESTING = 32

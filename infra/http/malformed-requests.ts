@@ -1,6 +1,6 @@
 // In: what Node refuses by itself: bytes that are not HTTP, headers that are too large, a request that arrives too slowly, that lacks
 // a Host or expects what Node does not know. And what Node accepts, and a proxy in front of it may read in another way: two Hosts, or a body
-// in chunks over HTTP/1.0, which does not know them, or the number of another version.
+// in chunks over HTTP/1.0, which does not know them, or the number of another version, or a coding that Node would not undo.
 // Out: a problem of the same shape as every other refusal, instead of Node's bare status line.
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
@@ -44,18 +44,20 @@ export const refuseAmbiguousRequests =
   (handle: Handle): Handle =>
   (request, response) => {
     const fault = faultOf(request)
-    return fault === null ? handle(request, response) : refuse(request, response, 400, fault)
+    return fault === null ? handle(request, response) : refuse(request, response, ...fault)
   }
 
 /** HTTP/1.1 asks for a Host; HTTP/1.0 does not have it. */
-function faultOf(request: IncomingMessage): string | null {
+function faultOf(request: IncomingMessage): [status: number, detail: string] | null {
   const { httpVersion, headers, rawHeaders } = request
   const hosts = countHosts(rawHeaders)
-  if (httpVersion !== '1.0' && httpVersion !== '1.1') return 'Only HTTP/1.0 and HTTP/1.1 are spoken here.'
-  if (httpVersion === '1.1' && hosts === 0) return 'The header Host is missing.'
-  if (hosts > 1) return 'There is more than one header Host.'
-  if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) return 'HTTP/1.0 has no Transfer-Encoding.'
-  return null
+  if (httpVersion !== '1.0' && httpVersion !== '1.1') return [400, 'Only HTTP/1.0 and HTTP/1.1 are spoken here.']
+  if (httpVersion === '1.1' && hosts === 0) return [400, 'The header Host is missing.']
+  if (hosts > 1) return [400, 'There is more than one header Host.']
+  const coding = headers['transfer-encoding']
+  if (coding === undefined) return null
+  if (httpVersion === '1.0') return [400, 'HTTP/1.0 has no Transfer-Encoding.']
+  return coding.trim().toLowerCase() === 'chunked' ? null : [501, 'The only Transfer-Encoding here is chunked.']
 }
 
 /** Names and values take turns. Node shows the first Host only. */

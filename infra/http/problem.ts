@@ -29,12 +29,40 @@ export class Problem extends Error {
   }
 }
 
+/** What a caller can tell refusals of type `HTTPException` apart by, where it would treat them differently. */
+export const HTTP_CODES = [
+  'invalid_key',
+  'wrong_key_kind',
+  'not_found',
+  'method_not_allowed',
+  'too_large',
+  'unsupported_media_type',
+  'broken_json',
+] as const
+export type HttpCode = (typeof HTTP_CODES)[number]
+
+const CODES_BY_STATUS: Readonly<Record<number, HttpCode>> = {
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'too_large',
+  415: 'unsupported_media_type',
+}
+
 /** A refusal that HTTP itself defines: unknown route, wrong key, broken JSON, body too large. */
-export const httpException = (status: number, detail?: string, headers?: Record<string, string>): Problem =>
-  new Problem('HTTPException', status, STATUS_CODES[status] ?? 'Error', {
+export function httpException(
+  status: number,
+  detail?: string,
+  headers?: Record<string, string>,
+  code: HttpCode | undefined = CODES_BY_STATUS[status],
+): Problem {
+  return new Problem('HTTPException', status, STATUS_CODES[status] ?? 'Error', {
     ...(detail === undefined ? {} : { detail }),
     ...(headers === undefined ? {} : { headers }),
+    ...(code === undefined ? {} : { members: { code } }),
   })
+}
+
+export const brokenJson = (detail?: string): Problem => httpException(400, detail, undefined, 'broken_json')
 
 export interface ErrorKind {
   status: number

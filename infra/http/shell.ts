@@ -177,7 +177,7 @@ const refuseUnrouted: Middleware = async (ctx, next) => {
   if (/^\w+:/.test(ctx.url) && !URL.canParse(ctx.url)) throw httpException(400, 'The address is not a URL.')
   await next()
   if (ctx.status !== 404 || ctx.body != null) return
-  const allowed = [...new Set(matchedLayers(ctx).flatMap(layer => layer.methods))].sort()
+  const allowed = [...new Set(ownLayers(ctx).flatMap(layer => layer.methods))].sort()
   // The method is allowed here if a handler itself declined the request.
   if (allowed.length === 0 || allowed.includes(ctx.method))
     throw httpException(404, 'There is nothing at this address.')
@@ -192,6 +192,13 @@ const refuseUnrouted: Middleware = async (ctx, next) => {
 
 /** Every route and middleware of all routers that matches the path, with any method. */
 const matchedLayers = (ctx: Context): { path: string | RegExp; methods: string[] }[] => ctx.matched ?? []
+
+/** Without the routes that would take the last word of this path for an id, where it has a route of its own. */
+function ownLayers(ctx: Context): { path: string | RegExp; methods: string[] }[] {
+  const layers = matchedLayers(ctx).filter(({ methods }) => methods.length > 0)
+  const literal = layers.filter(({ path }) => path === ctx.path)
+  return literal.length > 0 ? literal : layers
+}
 
 /** The route's pattern, because a path holds ids and a metric label must take few values. Not `ctx._matchedRoute`: after a middleware
  *  refuses, that is the middleware's pattern. */

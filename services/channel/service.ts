@@ -64,6 +64,8 @@ const CALLS = { prefetch: 10 }
 
 /** How long after a call's timeout its result may still be written. */
 const SAVE_RESULT_MS = 2_000
+/** The same in a process that stops. */
+const SAVE_AFTER_STOP_MS = 1_000
 /** How long a call of another process is waited for once its message was redelivered. If that process lives, and its call takes longer,
  *  the recipient gets the code twice. */
 const REDELIVERED_UNDER_WAY_MS = 2_500
@@ -128,8 +130,8 @@ export const createChannelService =
     const answerCall = (call: ReceivedCall) =>
       isConsoleMailCall(call.body) ? sendConsoleMail(call, call.body) : testProvider(call)
 
-    /** Messages that wait for a slot are given back at once, to come again after a delay: they would take longer than the process has for stopping. */
-    const withoutWaiting = (consumer: Consumer): Consumer => ({
+    /** Messages whose provider was not called yet are given back at once. */
+    const withoutCalls = (consumer: Consumer): Consumer => ({
       ...consumer,
       stop(graceMs) {
         gates.pause()
@@ -141,9 +143,11 @@ export const createChannelService =
     const flow = { prefetch: prefetchFor(maxCalls) }
     return {
       attach: async () => [
-        withoutWaiting(await broker.consume(channelQueue(channel), waiting => Promise.all(waiting.map(deliver)), flow)),
+        withoutCalls(await broker.consume(channelQueue(channel), waiting => Promise.all(waiting.map(deliver)), flow)),
         await broker.serve(channelCallQueue(channel), calls => Promise.all(calls.map(answerCall)), CALLS),
       ],
+      // What a call has begun ends within its timeout. Then its result is stored and reported.
+      graceMs: timeoutMs + SAVE_AFTER_STOP_MS,
       pause: gates.pause,
       resume: gates.resume,
       stop: async () => {

@@ -83,6 +83,7 @@ function operation<Body extends z.ZodObject>(declared: Declaration<Body>): Clien
     answers: [{ ...answer, status: 200 }],
     refusals: [
       refusal.unauthorized,
+      refusal.keyLimit,
       refusal.failed,
       refusal.unavailable,
       ...(command ? [refusal.brokenJson, refusal.tooLarge, refusal.notJson, refusal.invalid] : []),

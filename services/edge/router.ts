@@ -64,7 +64,7 @@ export interface ApiRouters {
 }
 
 export function createApiRouter(deps: RouterDeps): ApiRouters {
-  const { broker, clock, http, keyring, refusals, tenancy, usage } = deps
+  const { broker, clock, findCaller, http, keyring, refusals, tenancy, usage } = deps
   const admission = createAdmission({ clock, maxInFlight: http.maxInFlight })
   const identify = createIdentify({ tenancy, clock, admission, usage })
   const publishableKeys = createPublishableKeyRules({ tenancy, clock })
@@ -77,7 +77,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
 
   const authenticate = async (ctx: Context, kinds: readonly KeyKind[]): Promise<Identity> => {
     ctx.set(NOT_STORED)
-    const by = await identify(bearerKeyOf(ctx.get('authorization')), kinds)
+    const by = await identify(bearerKeyOf(ctx.get('authorization')), kinds, () => findCaller(ctx))
     early.remember(ctx.get('authorization'), by)
     describeRequest(ctx, { app_id: by.app_id, key_id: by.key_id })
     return by

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { isIpAddress } from '../../infra/ip-address.ts'
 import { SAMPLE_NUMBER } from '../../machines/sample-number.ts'
+import { HALF_CHARACTERS, isWhole } from '../domain/tenancy/problems.ts'
 import { channel } from '../domain/tenancy/value-schemas.ts'
 import { enteredCode } from '../domain/verifications/entered-code.ts'
 import {
@@ -55,7 +56,8 @@ export const sendRequest = body({
         .regex(METADATA_NAME, 'has a name that is not allowed: names have 1 to 40 of A–Z, a–z, 0–9, `_`, `.` and `-`'),
       z
         .string('must be a string')
-        .max(MAX_METADATA_VALUE_LENGTH, `must have at most ${MAX_METADATA_VALUE_LENGTH} characters`),
+        .max(MAX_METADATA_VALUE_LENGTH, `must have at most ${MAX_METADATA_VALUE_LENGTH} characters`)
+        .refine(isWhole, HALF_CHARACTERS),
       'must be an object of strings',
     )
     .refine(
@@ -106,7 +108,8 @@ export const verifyRequest = body({
   otp_id: otpId,
   code: enteredCode(text()).meta({
     description:
-      'What the user entered. White space and hyphens are dropped, and decimal digits of any script count as 0 to 9. Any other string is an attempt.',
+      'What the user entered. White space and hyphens are dropped, and decimal digits of any script count as 0 to 9. What is left must be 4 to 10 digits: anything else is refused, and is no attempt.',
+    minLength: 4,
     examples: ['123456'],
   }),
 }).meta({ id: 'VerifyRequest', description: 'Checks a code.' })

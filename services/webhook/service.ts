@@ -35,7 +35,7 @@ import {
 } from '../domain/webhooks/queue-messages.ts'
 import { createRetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import { createBacklogs } from './backlogs.ts'
-import { createEndpointCalls } from './call.ts'
+import { CALL_TIMEOUT_MS, createEndpointCalls } from './call.ts'
 import { createRecordResult } from './call-results.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createEventAttempts } from './event-attempts.ts'
@@ -60,8 +60,8 @@ const FLOW = { prefetch: 256, batch: 64, parallel: 4 }
 /** Calls under way in this process. */
 const MAX_CALLS = { maxTotal: 1_000, maxPerCompany: 200 }
 const MAX_CALLS_TO_FAILING = { maxTotal: 250, maxPerCompany: 50 }
-/** For calls under way when the process stops. The rest of its grace period is for other services. */
-const CALLS_GRACE_MS = 1_000
+/** How long calls under way when the process stops may take to end, and their results to be stored. */
+const CALLS_GRACE_MS = CALL_TIMEOUT_MS + 1_000
 
 export function createWebhookService(deps: WebhookDeps): Service {
   const { config, broker, store, keyring, outbound, clock, log, metrics, random = Math.random } = deps
@@ -172,18 +172,20 @@ export function createWebhookService(deps: WebhookDeps): Service {
     backlogs.handOver()
   }
 
-  /** Stopping the consumer also waits a moment for the calls it started. */
+  /** Stopping the consumer also waits for the calls it started. */
   const withGrace = (consumer: Consumer): Consumer => ({
     ...consumer,
     async stop(graceMs = CALLS_GRACE_MS) {
+      const until = clock.now() + graceMs
       pause()
       await consumer.stop(graceMs)
-      await withTimeout(clock, Math.min(graceMs, CALLS_GRACE_MS), attempts.settled())
+      await withTimeout(clock, Math.max(0, until - clock.now()), attempts.settled())
     },
   })
 
   return {
     attach: async () => [withGrace(await broker.consume('webhook.deliver', handle, FLOW))],
+    graceMs: CALLS_GRACE_MS,
     pause,
     /** What was left to other processes comes back as messages, if none of them has taken it. */
     resume() {

@@ -8,12 +8,13 @@ import process from 'node:process'
 import { expect } from 'chai'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import { DEFAULT_PREFIX, isQueue } from '../../infra/broker/topology.ts'
-import { ROLES } from '../../infra/config/config.ts'
+import { ROLES, readConfig } from '../../infra/config/config.ts'
 import { ROLE_SECRETS } from '../../infra/config/role-secrets.ts'
 import { SECRET_VARIABLES } from '../../infra/config/variables.ts'
 import { ACTIONS, collectionsOf, rabbitPermissions, userOf } from '../../infra/deploy/rights.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import { COLLECTIONS } from '../../services/domain/collections.ts'
+import { CALL_TIMEOUT_MS } from '../../services/webhook/call.ts'
 
 const CHART = 'infra/deploy/helm/countersign'
 const read = (path: string): string => readFileSync(path, 'utf8')
@@ -66,8 +67,11 @@ describe('the services in compose.yml', () => {
     expect(taken).to.have.members([...new Set(documented)].filter(name => !decided.includes(name)))
   })
 
-  it('can be given more time to stop', () => {
-    expect(compose).to.include('stop_grace_period: $' + '{STOP_GRACE:-15s}')
+  it('have the time to stop that follows from STOP_DELAY and the longest call', () => {
+    const graces = all(/^ +stop_grace_period: (.*)$/gm, compose)
+    const [delay, timeout] = ['$' + '{STOP_DELAY:-3000}ms', '$' + '{PROVIDER_TIMEOUT:-8000}ms']
+    expect(graces).to.deep.equal([`${delay}${timeout}6s`, `${delay}${CALL_TIMEOUT_MS / 1_000 + 6}s`])
+    expect(readConfig({}, []).provider.timeoutMs).to.equal(8_000)
   })
 
   it('get every secret from make-secrets.sh', () => {

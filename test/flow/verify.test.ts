@@ -45,16 +45,18 @@ describeFlow('a verify', flow => {
     expect(event?.payload).to.deep.equal({ otp_id, status: 'failed' })
   })
 
-  it('counts any text as an attempt', async () => {
+  it('counts no attempt for what can be no code, and one for digits of any number', async () => {
     const { server } = await flow.createTenant()
     const { otp_id } = await flow.startVerification(server)
-    for (const [left, text] of ['abc', '½', '१२३x४५६', '9'.repeat(5_000)].entries()) {
+    for (const text of ['abc', '½', '१२३x४५६', '123', '9'.repeat(5_000)])
+      expect(refusal(await server.verify(otp_id, text)), text).to.deep.include({ type: 'ValidationError', status: 422 })
+    for (const [left, text] of ['1234', '१२३४५', '12345-67890'].entries()) {
       const { status, body } = await server.verify(otp_id, text)
       expect([status, body.matched, body.attempts_left]).to.deep.equal([200, false, 4 - left])
     }
   })
 
-  it('takes the right code in another spelling, and a code without a character costs no attempt', async () => {
+  it('takes the right code in another spelling', async () => {
     const { server } = await flow.createTenant({ verify_attempts: 1 })
     const spellings = [
       (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`,
@@ -63,8 +65,6 @@ describeFlow('a verify', flow => {
     ]
     for (const spell of spellings) {
       const { otp_id, code } = await flow.startVerification(server)
-      for (const none of ['', ' \t\n', '-'])
-        expect(refusal(await server.verify(otp_id, none))).to.deep.include({ type: 'ValidationError', status: 422 })
       expect((await server.verify(otp_id, spell(code))).body).to.include({ matched: true, attempts_left: 1 })
     }
   })

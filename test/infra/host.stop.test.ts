@@ -1,6 +1,6 @@
 import { Router } from '@koa/router'
 import { expect } from 'chai'
-import { done } from '../../infra/broker/broker.ts'
+import { type Consumer, done } from '../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
 import { createTopology } from '../../infra/broker/topology.ts'
 import type { Service } from '../../infra/host.ts'
@@ -8,7 +8,7 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import { testClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { promiseState } from '../support/promise-state.ts'
-import { fakeConsumer, useHosts } from '../support/test-host.ts'
+import { fakeConsumer, type TestHost, useHosts } from '../support/test-host.ts'
 
 const rejection = (promise: Promise<unknown>) =>
   promise.then(
@@ -117,6 +117,41 @@ describe('a hosted process that is told to stop', () => {
     expect((await get('/work')).status, 'served until it stops').to.equal(200)
     await stop()
     expect(await rejection(get('/work'))).to.be.instanceOf(TypeError)
+  })
+
+  it('begins no more work from the signal on, and answers calls and takes reports until its requests have ended', async () => {
+    const stopped: string[] = []
+    const consumer = (queue: Consumer['queue'], ms = 0) =>
+      fakeConsumer(
+        undefined,
+        async graceMs => {
+          stopped.push(`${queue} ${graceMs}`)
+          await new Promise<void>(resolve => void hosting.clock.after(ms, resolve))
+        },
+        queue,
+      )
+    const hosting: TestHost = await host({
+      services: [
+        { attach: async () => [consumer('otp.calls'), consumer('otp.reports')] },
+        { attach: async () => [consumer('channel.sms', 8_500)], graceMs: 9_000 },
+        { attach: async () => [consumer('webhook.deliver')], graceMs: 16_000 },
+      ],
+      stopDelayMs: 3_000,
+    })
+    await hosting.ready
+    const drained = promiseState(hosting.drain())
+    const work = ['channel.sms 9000', 'webhook.deliver 16000']
+    expect(stopped).to.deep.equal(work)
+    await hosting.clock.advance(3_000)
+    expect([drained.state, ...stopped]).to.deep.equal(['resolved', ...work])
+    const stopping = promiseState(hosting.stop())
+    await eventually(() => expect(stopped).to.deep.equal([...work, 'otp.calls 4000']))
+    await hosting.clock.advance(5_499)
+    expect(stopped, 'a call of the channel ends in a report').to.have.length(3)
+    await hosting.clock.advance(1)
+    await eventually(() => expect(stopped[3]).to.equal('otp.reports 500'))
+    while (stopping.state === 'pending') await hosting.clock.advance(100)
+    expect(hosting.stopMs).to.equal(19_000)
   })
 
   it('ends the stop delay when it is stopped', async () => {

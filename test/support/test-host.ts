@@ -149,7 +149,9 @@ function fakeStore(engines: EngineStates, clock: Clock, closed: string[]): HostD
 export const fakeConsumer = (
   attached: () => boolean = () => true,
   stop: Consumer['stop'] = async () => {},
+  queue: Consumer['queue'] = 'channel.sms',
 ): Consumer => ({
+  queue,
   attached,
   stop,
   pause: async () => {},

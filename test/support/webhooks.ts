@@ -223,8 +223,8 @@ export async function createWebhookHarness(
     pause: process => setWorking(false, process),
     resume: process => setWorking(true, process),
     async stop() {
-      // A test may have closed the store already, and then stopping fails.
-      const detached = Promise.allSettled(consumers.flat().map(consumer => consumer.stop()))
+      // A test may have closed the store already, and then stopping fails. The grace is shorter than a call may take.
+      const detached = Promise.allSettled(consumers.flat().map(consumer => consumer.stop(STOP_GRACE_MS)))
       const ended = detached.then(() => Promise.allSettled(services.map(service => service.stop?.())))
       await harness.soon(() => Promise.race([ended, new Promise((_, reject) => setImmediate(reject))]))
       await broker.close(0)
@@ -238,6 +238,8 @@ function recordCall({ url, headers, body }: OutboundRequest, at: number): Record
   const text = Buffer.from(body ?? '').toString()
   return { url, at, headers, body: text, event_id: JSON.parse(text).id }
 }
+
+const STOP_GRACE_MS = 1_000
 
 /** Over a longer time the clock takes longer steps: the sweeper works in each. */
 const LONG_MS = 30_000

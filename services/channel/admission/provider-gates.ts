@@ -49,7 +49,7 @@ export interface ProviderGates {
   admit(provider: ProviderKey): Promise<GateAnswer>
   /** The provider's setup has changed, so what was learned about it no longer holds: its next call gets a new gate. */
   forget(app_id: string, name: string): void
-  /** No message waits from now on, until `resume`. For those that wait, the provider is busy at once. */
+  /** No call begins from now on, until `resume`: every provider is busy, also for messages that wait. */
   pause(): void
   resume(): void
   close(): void
@@ -105,6 +105,7 @@ export function createProviderGates({
   const callsByCompany = createCounts()
   /** The metric of a type whose last gate was dropped becomes 0. */
   const knownTypes = new Set<ProviderType>()
+  let isPausedByHost = false
 
   function createGate({ app_id, name, type }: ProviderKey): Gate {
     const breaker = createBreaker({
@@ -181,6 +182,7 @@ export function createProviderGates({
 
   return {
     busyMs(providers) {
+      if (isPausedByHost && providers.length > 0) return 0
       const waitMsOfOpen = providers.flatMap(({ company_id, app_id, name }) => {
         const gate = gatesByProvider.get(gateKey(app_id, name))
         if (!gate) return [null]
@@ -200,12 +202,13 @@ export function createProviderGates({
       return () => {}
     },
     async admit(provider) {
+      if (isPausedByHost) return { busyMs: 0 }
       const gate = gateOf(provider)
       // Before the queue: a slot of a shut provider is of no use.
       if (isShut(gate)) return 'shut'
       const { company_id } = provider
       const release = isCompanyAtLimit(company_id) ? null : await gate.concurrency.acquire()
-      if (release === null) return { busyMs: gate.concurrency.waitMs() }
+      if (release === null) return { busyMs: isPausedByHost ? 0 : gate.concurrency.waitMs() }
       callsByCompany.add(company_id, 1)
       return grantPermit(gate, result => {
         callsByCompany.add(company_id, -1)
@@ -213,8 +216,14 @@ export function createProviderGates({
       })
     },
     forget: (app_id, name) => dropGate(gateKey(app_id, name)),
-    pause: room.close,
-    resume: room.open,
+    pause() {
+      isPausedByHost = true
+      room.close()
+    },
+    resume() {
+      isPausedByHost = false
+      room.open()
+    },
     close() {
       for (const { breaker } of gatesByProvider.values()) breaker.shutDown()
       gatesByProvider.clear()

@@ -1,5 +1,10 @@
 // Documents refusals. The examples are made by the same code as the real refusals. Those that both APIs answer are here.
-import { httpException, type Problem, problemBody } from '../../../infra/http/problem.ts'
+import {
+  brokenJson as brokenJsonProblem,
+  httpException,
+  type Problem,
+  problemBody,
+} from '../../../infra/http/problem.ts'
 import type { ApiRefusal } from '../../../infra/openapi/operation.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import { problem } from '../errors.ts'
@@ -17,7 +22,7 @@ export const errorRefusal = (type: ErrorType, when: string, members: Record<stri
   documentRefusal(when, problem(type, { members }))
 
 export const commonRefusal = {
-  brokenJson: documentRefusal('The body is not JSON.', httpException(400)),
+  brokenJson: documentRefusal('The body is not JSON.', brokenJsonProblem()),
   tooLarge: documentRefusal('The body is too large.', httpException(413)),
   notJson: documentRefusal('The body is not application/json.', httpException(415)),
   failed: documentRefusal('A fault of ours.', httpException(500)),

@@ -1,6 +1,7 @@
 // The schemas that both APIs answer with: states, kinds and the problem. Each has an id, so that generators make one type of it, and a
 // name that no generator makes by itself from an object and its member (`VerificationStatus` would be the `status` of `Verification`).
 import { z } from 'zod'
+import { HTTP_CODES } from '../../../infra/http/problem.ts'
 import { LIMIT_SCOPES } from '../../../machines/calls.ts'
 import { CHANNEL_REASONS } from '../../../machines/channels.ts'
 import { ERROR_TYPES } from '../../../machines/errors.ts'
@@ -86,7 +87,7 @@ export const problemType = z
   .meta({ id: 'ErrorType', description: 'The stable name of an error.' })
 
 export const limitScope = z
-  .enum([...LIMIT_SCOPES, 'operator_token', 'sign_in', 'provider_test', 'invitations', 'settings_trial'])
+  .enum([...LIMIT_SCOPES, 'operator_token', 'api_key', 'sign_in', 'provider_test', 'invitations', 'settings_trial'])
   .meta({ id: 'LimitScope', description: 'Which limit was hit.' })
 
 export const notAllowedCause = z.enum(NOT_ALLOWED_CAUSES).meta({
@@ -132,6 +133,10 @@ const stepUpWay = z.enum(['passkey', 'code', 'token']).meta({
   description: '`token`: the operator’s. `code`: sent to the address of the user.',
 })
 
+const httpCode = z
+  .enum(HTTP_CODES)
+  .meta({ id: 'HttpErrorCode', description: 'On `HTTPException`: which of them, where callers tell them apart.' })
+
 export const problemDetails = z
   .object({
     type: problemType.meta({ description: 'The stable name of the error.' }),
@@ -142,6 +147,7 @@ export const problemDetails = z
     doc_url: z.string().meta({
       description: 'The page that says what to do about this type; without `PUBLIC_URL` a path of this deployment.',
     }),
+    code: httpCode.optional(),
     errors: z
       .array(inputProblem)
       .optional()

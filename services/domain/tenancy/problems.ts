@@ -14,7 +14,7 @@ export type CheckResult<T> = { ok: true; value: T } | { ok: false; problems: Inp
 export function check<S extends z.ZodType>(schema: S, input: unknown): CheckResult<z.output<S>> {
   const { result, problemsOf } = parse(schema, input)
   // zod silently drops an own member `__proto__` from records, but settings are stored as they were written.
-  const hidden = hiddenMembers(input, [])
+  const hidden = [...hiddenMembers(input, []), ...(result.success ? halfCharacters(input, []) : [])]
   if (result.success && hidden.length === 0) return { ok: true, value: result.data }
   const issues = result.success ? [] : result.error.issues
   return { ok: false, problems: unique([...issues.flatMap(problemsOf), ...hidden]) }
@@ -42,6 +42,25 @@ export function checkMembers<S extends z.ZodType>(
     names: unique([...inNames.flatMap(problemsOf), ...hidden]),
     value: result.success && hidden.length === 0 ? result.data : null,
   }
+}
+
+/** JSON can write half of a character that takes two, and UTF-8 cannot. So it would be stored and sent as another text. */
+export const isWhole = (text: string): boolean => !/\p{Cs}/u.test(text)
+export const HALF_CHARACTERS = 'must hold no half characters'
+
+function halfCharacters(input: unknown, path: readonly string[]): InputProblem[] {
+  if (typeof input === 'string') return isWhole(input) ? [] : [{ path: dottedPath(path), message: HALF_CHARACTERS }]
+  if (typeof input !== 'object' || input === null) return []
+  // As in `hiddenMembers`. What is in lists has patterns of its own.
+  if (Array.isArray(input))
+    return input.flatMap((member, at) =>
+      typeof member === 'object' ? halfCharacters(member, [...path, String(at)]) : [],
+    )
+  return Object.entries(input).flatMap(([name, member]) =>
+    isWhole(name)
+      ? halfCharacters(member, [...path, name])
+      : [{ path: dottedPath(path), message: `${HALF_CHARACTERS} in names` }],
+  )
 }
 
 export const dottedPath = (path: readonly PropertyKey[]): string => path.map(String).join('.')

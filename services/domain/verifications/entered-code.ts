@@ -21,6 +21,10 @@ function toAsciiDigit(digit: string): string {
   return String((point - zero) % 10)
 }
 
-/** For every member in which a code comes in. What is left of it may be any text, but not none: that is no attempt. */
+const isCode = (text: string): boolean => /^\d{4,10}$/.test(text)
+
+/** For every member in which a code comes in. What can be no code of any app is refused, and is no attempt. */
 export const enteredCode = (text: z.ZodString = z.string()) =>
-  text.overwrite(normalizeCode).min(1, 'must have a character other than white space and hyphens')
+  text
+    .overwrite(normalizeCode)
+    .refine(isCode, 'must have 4 to 10 digits; white space and hyphens between them do not count')

@@ -10,7 +10,7 @@ import { createCache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { ReportMissingKey } from '../../../infra/crypto/missing-key-reporter.ts'
 import { createReadJson, readBytes } from '../../../infra/http/body.ts'
-import { asProblem, httpException } from '../../../infra/http/problem.ts'
+import { asProblem, brokenJson, httpException } from '../../../infra/http/problem.ts'
 import { describeRequest } from '../../../infra/http/request-log.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { isGivenId } from '../../../infra/ids.ts'
@@ -113,7 +113,7 @@ export function createHookRouter(deps: HookDeps): Router {
       const by = await identifySupabase(ctx, body)
       const messages = await recorded(ctx, by, async () => {
         const json = parseJson(body.toString())
-        if (!json.ok) throw httpException(400, `The body is ${json.message}.`)
+        if (!json.ok) throw brokenJson(`The body is ${json.message}.`)
         return parse(supabaseBody, json.value)
       })
       // A stranger who has seen a signed call could repeat it once its id was forgotten.

@@ -21,7 +21,15 @@ export const refusal = {
   ...commonRefusal,
   unauthorized: documentRefusal(
     'The key is missing, unknown, revoked or of the wrong kind, or its app is closed.',
-    httpException(401),
+    httpException(401, undefined, undefined, 'invalid_key'),
+  ),
+  keyLimit: errorRefusal(
+    'RateLimitExceededError',
+    '`api_key`: too many calls with unknown keys came from this address.',
+    {
+      scope: 'api_key',
+      retry_after: 42,
+    },
   ),
   noSuchToken: documentRefusal(
     'The token is unknown, expired, exchanged by another key or not yours: one answer for all. Do not retry.',

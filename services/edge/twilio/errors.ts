@@ -60,7 +60,8 @@ function errorOf(failure: Problem, ctx: Context): TwilioError {
     case 'ResendCooldownError':
       return TWILIO_ERRORS.cooldown
     case 'RateLimitExceededError':
-      return LIMIT_ERRORS[scope ?? 'app']
+      // `api_key` is no limit of an app.
+      return LIMIT_ERRORS[scope ?? 'app'] ?? TWILIO_ERRORS.tooMany
     case 'GeoBlockedError':
       return TWILIO_ERRORS.country
     case 'IpReputationBlockedError':

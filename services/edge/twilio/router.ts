@@ -8,6 +8,7 @@ import type { Config } from '../../../infra/config/config.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { ReportMissingKey } from '../../../infra/crypto/missing-key-reporter.ts'
 import { readForm } from '../../../infra/http/body.ts'
+import type { FindCaller } from '../../../infra/http/caller-address.ts'
 import { httpException } from '../../../infra/http/problem.ts'
 import { describeRequest } from '../../../infra/http/request-log.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
@@ -50,13 +51,15 @@ export interface TwilioDeps {
   refusals: Pick<RefusalLog, 'record'>
   keyring: Pick<Keyring, 'unseal' | 'indexes'>
   clock: Pick<Clock, 'now'>
+  findCaller: FindCaller
   http: Pick<Config['http'], 'maxBodyBytes' | 'publicUrl'>
 }
 
 type Handle = (ctx: Context, by: Identity) => Promise<void>
 
 export function createTwilioRouter(deps: TwilioDeps): Router {
-  const { identify, admission, calls, callOtp, respond, reportMissingKey, otps, keyring, clock, http } = deps
+  const { identify, findCaller, admission, calls, callOtp, respond, reportMissingKey, otps, keyring, clock, http } =
+    deps
   const recordRefusal = createRecordRefusal(deps.refusals, 'send')
   const inTwiliosShape: Middleware = (ctx, next) => {
     ctx.state.answerProblem = answerProblem
@@ -67,7 +70,7 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
   /** The user's name is the company's SID, or that of an API key, whose value Twilio's users choose and Countersign does not need. */
   async function authenticate(ctx: Context): Promise<Identity> {
     const { user = '', apiKey } = basicCredentialsOf(ctx.get('authorization')) ?? {}
-    const by = await identify(apiKey, ['server'])
+    const by = await identify(apiKey, ['server'], () => findCaller(ctx))
     if (user !== twilioSid('cmp', by.company_id) && !user.startsWith('SK')) throw httpException(401)
     describeRequest(ctx, { app_id: by.app_id, key_id: by.key_id })
     return by

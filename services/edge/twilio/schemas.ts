@@ -45,7 +45,11 @@ export const newCheck = z
   .object({
     To: z.string().optional().meta(recipient),
     VerificationSid: z.string().optional().meta({ description: 'In place of `To`.' }),
-    Code: enteredCode(required()).meta({ description: 'What the user entered.', examples: ['123456'] }),
+    Code: enteredCode(required()).meta({
+      description: 'What the user entered: 4 to 10 digits.',
+      minLength: 4,
+      examples: ['123456'],
+    }),
     Amount: unsupported,
     Payee: unsupported,
   })

@@ -4,6 +4,7 @@
 import process from 'node:process'
 import { expect } from 'chai'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
+import { eventually } from '../../support/eventually.ts'
 import { faultRounds, stepsOn } from '../../support/fault-rounds.ts'
 import { LIVE_SEND_ENV, type LiveSends, useLiveSends } from '../../support/live-sends.ts'
 import { openMongoBehindProxy } from '../../support/mongo.ts'
@@ -13,6 +14,9 @@ import { onEachEngineSet } from '../../support/site.ts'
 
 const KILLS = faultRounds(3)
 const CUTS = faultRounds(2)
+const STOPS = faultRounds(1)
+/** A quick provider, and one that answers just in time. */
+const GATEWAYS_MS = [200, 6_000]
 const ACCEPTED_PER_KILL = 60
 const ACCEPTED_PER_CUT = 100
 
@@ -116,6 +120,33 @@ onRealEngines('roles in processes of their own', { AMQP_URL, MONGODB_URL }, () =
     report(`${KILLS} kills of roles`, sends, { slowestMs: sends.slowestMs() })
     expectFewCallsPerSend(sends)
   })
+
+  for (const gatewayMs of GATEWAYS_MS)
+    it(`send nothing twice when one is told to stop, with a provider that takes ${gatewayMs} ms`, async function () {
+      this.timeout(600_000)
+      const here = await site('real', LIVE_SEND_ENV)
+      const sends = await open(here, { gatewayMs })
+      const start = async (...roles: string[]) => {
+        const one = crashing(here, { env: sends.env, roles })
+        return { one, url: await one.ready() }
+      }
+      const [{ url }] = await Promise.all([start('edge', 'otp'), start('webhook', 'sweeper'), start('channel:sms')])
+      let stopping = (await start('channel:sms')).one
+      for (let stops = 0; stops < STOPS; stops += 1) {
+        const calls = stopping.lines.length
+        await sends.sendDuring(url, async () => {
+          // A call has ended, so that others are under way.
+          await eventually(() => expect(stopping.lines.slice(calls).join()).to.include('delivery.attempted'))
+          const next = start('channel:sms')
+          stopping.process.kill('SIGTERM')
+          expect(await stopping.exited).to.deep.equal({ code: 0, signal: null })
+          stopping = (await next).one
+        })
+      }
+      await sends.waitForAll()
+      report(`${STOPS} stops with calls of ${gatewayMs} ms`, sends)
+      expect(Object.keys(sends.arrivalCounts())).to.deep.equal(['1'])
+    })
 
   it('send everything that was accepted soon after the links to RabbitMQ are cut', async function () {
     this.timeout(600_000)

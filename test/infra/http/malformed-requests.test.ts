@@ -48,6 +48,11 @@ describe('a malformed request', () => {
     ['a body in chunks over HTTP/1.0', 'POST / HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n', 400],
     ['a version before 1.0', 'GET / HTTP/0.9\r\nhost: x\r\n\r\n', 400],
     ['a version that begins in another way', 'GET / HTTP/2.0\r\nhost: x\r\n\r\n', 400],
+    [
+      'a body in a coding that is not known',
+      'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip, chunked\r\n\r\n1\r\n{\r\n0\r\n\r\n',
+      501,
+    ],
     ['an unknown expectation', 'GET / HTTP/1.1\r\nhost: x\r\nexpect: a-miracle\r\n\r\n', 417],
     ['headers that are too large', `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
   ] as const)

@@ -54,6 +54,15 @@ describe('a path', () => {
     expect((await ask('/shop/orders')).headers.get('allow')).to.equal('POST')
   })
 
+  it('is 405 with the methods of its own route, where another route would take its last word for an id', async () => {
+    const router = new Router()
+    router.post('/shop/items/import', answerWith({}))
+    router.get('/shop/items/:id', answerWith({}))
+    const { ask } = await startServer(router)
+    const { status, headers, body } = await ask('/shop/items/import', { method: 'DELETE' })
+    expect([status, headers.get('allow'), body.code]).to.deep.equal([405, 'POST', 'method_not_allowed'])
+  })
+
   it('with a middleware and no route is 404', async () => {
     const router = new Router()
     router.use('/shop', (_, next) => next())

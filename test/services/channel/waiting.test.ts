@@ -189,15 +189,14 @@ onEmbeddedStore('a message that waits for a slot of its provider', fresh => {
   })
 
   for (const [draw, afterMs] of [
-    [0.08, 5_000],
-    [0.09, 1_000],
+    [0.14, 5_000],
+    [0.15, 1_000],
   ] as const)
-    it(`goes back for ${afterMs} ms by a draw of ${draw} if it would wait for 1.8 s, three quarters of which are 1.35 s`, async () => {
+    it(`goes back for ${afterMs} ms by a draw of ${draw} if it would wait for 2.1 s, three quarters of which are 1.575 s`, async () => {
       const actor = await createSlowActor(await fresh(), { random: () => draw })
       const doc = await insertOtp(actor, live)
       await actor.begin()
-      await actor.clock.advance(1_800)
-      actor.gates.pause()
+      await actor.clock.advance(2_100)
       expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs })
     })
 })

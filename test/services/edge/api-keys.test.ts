@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
 import { createAdmission } from '../../../services/edge/admission.ts'
-import { createIdentify, createTrustsCaller } from '../../../services/edge/api-keys.ts'
+import { createIdentify, createTrustsCaller, MAX_UNKNOWN_KEYS } from '../../../services/edge/api-keys.ts'
 import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
 const SEND = { recipient: '+447911123456' }
@@ -53,10 +53,31 @@ describe('an API key at the edge', () => {
       expect(response.headers.get('www-authenticate')).to.match(/^Bearer realm="countersign"/)
       expect(response.headers.get('content-type')).to.equal('application/problem+json')
       const problem = await problemOf(response)
-      expect(problem).to.include({ type: 'HTTPException', status: 401, title: 'Unauthorized' })
+      expect(problem).to.include({ type: 'HTTPException', status: 401, title: 'Unauthorized', code: 'invalid_key' })
       expect(problem.request_id).to.equal(response.headers.get('x-request-id'))
       expect(edge.calls).to.deep.equal([])
     })
+
+  it('is not looked up where its address has failed a hundred times in a minute, unless it is known', async () => {
+    const proxied = await startTestEdge({ trustedProxies: ['127.0.0.1/32'] })
+    const ask = (key: string, address: string) =>
+      proxied.get('/otp/otp_x', { key, headers: { 'X-Forwarded-For': address } })
+    const [flooding, quiet] = ['8.8.8.8', '8.8.4.4']
+    expect((await ask(KEYS.serverTest, flooding)).status).to.equal(404)
+    for (let nth = 0; nth < MAX_UNKNOWN_KEYS; nth += 1)
+      expect((await ask(`sk_test_unknown${nth}`, flooding)).status).to.equal(401)
+    const before = proxied.lookups.length
+    const refused = await ask('sk_test_another', flooding)
+    expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([429, '60'])
+    expect(await problemOf(refused)).to.include({ type: 'RateLimitExceededError', scope: 'api_key', retry_after: 60 })
+    expect(proxied.lookups).to.have.length(before)
+    expect((await ask('sk_test_another', quiet)).status, 'from another address').to.equal(401)
+    await proxied.clock.advance(30_000)
+    expect((await ask(KEYS.serverTest, flooding)).status, 'a key that works').to.equal(404)
+    await proxied.clock.advance(30_000)
+    expect((await ask('sk_test_another', flooding)).status, 'a minute later').to.equal(401)
+    await proxied.close()
+  })
 
   it('is not looked up if it is too long', async () => {
     await sendWith(`Bearer ${'k'.repeat(257)}`)
@@ -78,7 +99,9 @@ describe('an API key at the edge', () => {
     it(`that is publishable is 401 at ${path}`, async () => {
       const response = await edge.post(path, body, { key: KEYS.deviceTest })
       expect(response.status).to.equal(401)
-      expect(await problemOf(response)).to.include({ type: 'HTTPException', detail: 'A server key is needed here.' })
+      expect(response.headers.get('www-authenticate')).to.match(/, error="insufficient_scope"$/)
+      const detail = 'A server key is needed here.'
+      expect(await problemOf(response)).to.include({ type: 'HTTPException', code: 'wrong_key_kind', detail })
     })
 
   it('is checked after the route and before the body', async () => {

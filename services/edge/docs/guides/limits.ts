@@ -53,6 +53,7 @@ const SCOPES: Record<z.output<typeof limitScope>, string> = {
   provider_test:
     'Test calls of providers, by the admin API: 10 a minute for an app, 20 a day for a company, 3 in ten minutes for a recipient.',
   operator_token: 'Wrong operator’s tokens from this address.',
+  api_key: 'Calls with unknown API keys from this address: 100 a minute. A key that works is not refused for them.',
   sign_in: 'Attempts to sign in.',
   invitations: 'Invitations to the dashboard: 20 a day by the users of a company, 3 to one address.',
   settings_trial: 'Settings that a company tries on past traffic: one at a time.',

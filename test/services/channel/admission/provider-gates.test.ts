@@ -105,15 +105,17 @@ describe('admission to a provider', () => {
     }
   })
 
-  it('sends those that wait away while it is paused, and lets others wait once it is resumed', async () => {
+  it('sends those that wait away and grants no call while it is paused, and does again once it is resumed', async () => {
     const { gates, enter } = createTestGates(1)
     await enter()
     const waiting = [gates.admit(shop), gates.admit(shop)]
     gates.pause()
-    expect(await Promise.all(waiting)).to.deep.equal([{ busyMs: 50 }, { busyMs: 50 }])
-    expect(await gates.admit(shop)).to.deep.equal({ busyMs: 50 })
+    expect(await Promise.all(waiting)).to.deep.equal([{ busyMs: 0 }, { busyMs: 0 }])
+    const other = { ...shop, name: 'free' }
+    expect([await gates.admit(other), gates.busyMs([other])]).to.deep.equal([{ busyMs: 0 }, 0])
     gates.resume()
     expect(gates.busyMs([shop])).to.equal(null)
+    expect(await gates.admit(other)).to.satisfy(isPermit)
   })
 
   it('is not shut by destinations that the provider does not serve, so that requests for them cannot shut it', async () => {

@@ -63,6 +63,17 @@ describe('the words for a refused value', () => {
       expect(wordsFor(schema, input)).to.deep.equal([`it ${words}`])
     })
 
+  it('refuse half of a character, in values and in names, because UTF-8 cannot write it', () => {
+    const schema = z.object({ texts: z.record(z.string(), z.string()), items: z.array(z.object({ note: z.string() })) })
+    const whole = { texts: { '\u{1f600}': 'a\u{1f600}' }, items: [{ note: '\u{1f600}' }] }
+    expect(problemsOf(schema, whole)).to.deep.equal([])
+    expect(problemsOf(schema, { texts: { a: '\ud83d', '\ude00': 'b' }, items: [{ note: 'a\ud83d' }] })).to.deep.equal([
+      'texts.a must hold no half characters',
+      'texts must hold no half characters in names',
+      'items.0.note must hold no half characters',
+    ])
+  })
+
   it('call a whole body that is no object a JSON object', () => {
     expect(problemsOf(z.strictObject({}), [])).to.deep.equal([' must be a JSON object'])
   })

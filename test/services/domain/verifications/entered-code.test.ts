@@ -52,8 +52,12 @@ describe('a code as it was entered', () => {
     expect(normalizeCode('1'.repeat(10_000))).to.equal('1'.repeat(200))
   })
 
-  it('is not valid without a character', () => {
-    fc.assert(fc.property(separators, text => !enteredCode().safeParse(text).success))
-    expect(enteredCode().parse(' ٤-2 ')).to.equal('42')
+  it('has 4 to 10 digits and nothing else, or is not valid', () => {
+    const isValid = (text: string) => enteredCode().safeParse(text).success
+    fc.assert(fc.property(separators, text => !isValid(text)))
+    for (const text of ['123', '12345678901', 'abcd', '½½½½', '12a456', '१२३x४५६', '9'.repeat(5_000)])
+      expect(isValid(text), text).to.equal(false)
+    expect(enteredCode().parse(' ٤-2 00')).to.equal('4200')
+    expect(enteredCode().parse('0123456789')).to.equal('0123456789')
   })
 })

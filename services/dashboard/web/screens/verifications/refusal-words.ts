@@ -147,6 +147,7 @@ const SCOPES: Readonly<Record<LimitScope, string>> = {
   spend_cap: "The app's daily spend cap of the country was reached.",
   provider_test: 'Too many test calls of providers.',
   operator_token: 'Too many wrong operator tokens from this address.',
+  api_key: 'Too many calls with unknown API keys from this address.',
   sign_in: 'Too many attempts to sign in.',
   invitations: 'Too many invitations in a day.',
   settings_trial: 'Other settings of the company were being tried.',
