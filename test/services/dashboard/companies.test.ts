@@ -25,6 +25,7 @@ eachStore('companies', fresh => {
       max_apps: 100,
       max_users: 200,
       low_balance_micros: null,
+      timezone: 'UTC',
       created_at: '2030-01-01T00:00:00.000Z',
       closed_at: null,
     })
