@@ -39,6 +39,17 @@ const choice = <const Value extends string>(id: string, choices: Readonly<Record
     })
     .register(CHOICES, choices)
 
+/** Which change of a setting a signed-in session does not make alone: its person proves again who they are. */
+export const STEP_UPS = {
+  changed: 'Any change',
+  switched_on: 'Turning it on',
+  weakened: 'A choice that does less',
+  raised: 'Raising or removing one',
+  raised_tenfold: 'Allowing more than ten times as much as before or as by default',
+} as const
+export type SettingStepUp = keyof typeof STEP_UPS
+const stepUp = (change: SettingStepUp) => ({ stepUp: change })
+
 const seconds = (min: number, max: number) => z.int().min(min).max(max)
 
 export const limitRule = z
@@ -78,12 +89,14 @@ const code = z
 const limits = z
   .strictObject({
     recipient: rules.default([atMost(5, 600), atMost(20, 86_400)]).meta({
+      ...stepUp('raised_tenfold'),
       title: 'Sends to one recipient',
       description:
         'Verifications that are started for one number or address. Server and publishable keys are counted separately.',
       more: 'Addresses of one mailbox are counted together: capitals, a `+tag` and, at Gmail, dots are ignored.',
     }),
     recipient_messages: rules.default([atMost(50, 86_400)]).meta({
+      ...stepUp('raised_tenfold'),
       title: 'Messages to one recipient',
       description: 'All messages to one number or address, resends included.',
       more: 'Verifications of server and publishable keys are counted separately.',
@@ -92,6 +105,7 @@ const limits = z
       .min(1, 'needs at least one rule: wrong codes must be limited over all verifications of a recipient')
       .default([atMost(20, 3_600)])
       .meta({
+        ...stepUp('raised_tenfold'),
         title: 'Wrong codes for one recipient',
         description:
           'Over all verifications of a number or address. At the limit it is locked for the time of the rule: only the first code of a verification is still checked, until as many of those were wrong too. At least one rule is needed.',
@@ -99,6 +113,7 @@ const limits = z
         values: 'rules, at least one',
       }),
     client_ip: rules.default([atMost(20, 600), atMost(100, 86_400)]).meta({
+      ...stepUp('raised_tenfold'),
       title: 'Sends from one client address',
       description:
         'Resends count too. IPv6 addresses are counted by /64; a /56 may have 4 times as many, a /48 16 times, a /40 64 times.',
@@ -110,18 +125,21 @@ const limits = z
       unit: 'percent',
     }),
     app_without_client_ip: rules.default([atMost(60, 60)]).meta({
+      ...stepUp('raised_tenfold'),
       title: 'Sends without a client address',
       description:
         "Shared by the whole app, for sends that do not give the user's address. Send `client_ip`, or raise this.",
       more: 'Server and publishable keys are counted separately.',
     }),
     app: rules.default([atMost(6_000, 60)]).meta({
+      ...stepUp('raised_tenfold'),
       title: 'Sends of the whole app',
       description:
         'By server keys, with a client address, and all their resends. One client address gets at most a quarter of it.',
       more: 'What an address has used up is refused with the scope `client_ip`. An IPv6 address counts by its /64.',
     }),
     app_publishable: rules.default([atMost(60, 60), atMost(20_000, 86_400)]).meta({
+      ...stepUp('raised_tenfold'),
       title: 'Sends by devices',
       description:
         'By publishable keys, resends included. A flood by devices does not stop your servers. One client address gets at most a quarter of it.',
@@ -277,24 +295,36 @@ const TEXT_RULES = 'Languages without one have the built-in text. [Own texts](#o
 
 const texts = z
   .strictObject({
-    sms: z.record(locale, ownText).default({}).meta({
-      title: 'Own SMS texts',
-      description: 'By language. With code, app name and domain line a text takes two segments at most.',
-      more: TEXT_RULES,
-      values: '`{"en": {"text": "{code} is your code for {app}."}}`',
-    }),
-    email: z.record(locale, ownMail).default({}).meta({
-      title: 'Own mails',
-      description: 'By language: text, subject and HTML.',
-      more: TEXT_RULES,
-      values: '`{"en": {"text": "…", "subject": "…", "html": "…"}}`',
-    }),
-    whatsapp: z.record(locale, ownText).default({}).meta({
-      title: 'Own WhatsApp texts',
-      description: 'By language: the reply with the code in the mode `link_code`. Templates are kept at Meta.',
-      more: TEXT_RULES,
-      values: '`{"en": {"text": "Your code is {code}."}}`',
-    }),
+    sms: z
+      .record(locale, ownText)
+      .default({})
+      .meta({
+        ...stepUp('changed'),
+        title: 'Own SMS texts',
+        description: 'By language. With code, app name and domain line a text takes two segments at most.',
+        more: TEXT_RULES,
+        values: '`{"en": {"text": "{code} is your code for {app}."}}`',
+      }),
+    email: z
+      .record(locale, ownMail)
+      .default({})
+      .meta({
+        ...stepUp('changed'),
+        title: 'Own mails',
+        description: 'By language: text, subject and HTML.',
+        more: TEXT_RULES,
+        values: '`{"en": {"text": "…", "subject": "…", "html": "…"}}`',
+      }),
+    whatsapp: z
+      .record(locale, ownText)
+      .default({})
+      .meta({
+        ...stepUp('changed'),
+        title: 'Own WhatsApp texts',
+        description: 'By language: the reply with the code in the mode `link_code`. Templates are kept at Meta.',
+        more: TEXT_RULES,
+        values: '`{"en": {"text": "Your code is {code}."}}`',
+      }),
   })
   .meta({ id: 'TextSettingsInput', screen: '/settings', description: 'Own texts, by channel and language.' })
 
@@ -322,6 +352,7 @@ const fraudGuard = z
   .strictObject({
     // Without one, `publishable_send` decides.
     mode: fraudGuardMode.optional().meta({
+      ...stepUp('weakened'),
       title: 'Fraud guard',
       more: 'An app that has not set it, or has reset it with `null`, gets `on` while `publishable_send` is on, and shows that value. [What the guard does](fraud.md).',
     }),
@@ -427,11 +458,15 @@ export const declaredSettings = z
     routing: routing.prefault({}),
     channels: channels.prefault({}),
     texts: texts.prefault({}),
-    text_links: z.boolean().default(false).meta({
-      title: 'Links in own texts',
-      description: 'Whether an own text of SMS or WhatsApp may have a link. Carriers block many messages with links.',
-      screen: '/settings',
-    }),
+    text_links: z
+      .boolean()
+      .default(false)
+      .meta({
+        ...stepUp('switched_on'),
+        title: 'Links in own texts',
+        description: 'Whether an own text of SMS or WhatsApp may have a link. Carriers block many messages with links.',
+        screen: '/settings',
+      }),
     blocked_countries: z.array(country).default([]).meta({
       screen: '/limits',
       title: 'Blocked countries',
@@ -446,13 +481,17 @@ export const declaredSettings = z
       values: 'ISO 3166-1 alpha-2 codes, or null',
     }),
     number_kinds: numberKinds.prefault({}),
-    spend_caps: z.record(countryOrAll, z.int().min(0)).default({}).meta({
-      screen: '/limits',
-      title: 'Spend caps',
-      description: 'Micro-units per UTC day and country; `*` is for each country without a cap of its own.',
-      more: 'See [spend caps](fraud.md#spend-caps).',
-      values: '`{"GB": 5000000, "*": 500000}`',
-    }),
+    spend_caps: z
+      .record(countryOrAll, z.int().min(0))
+      .default({})
+      .meta({
+        screen: '/limits',
+        ...stepUp('raised'),
+        title: 'Spend caps',
+        description: 'Micro-units per UTC day and country; `*` is for each country without a cap of its own.',
+        more: 'See [spend caps](fraud.md#spend-caps).',
+        values: '`{"GB": 5000000, "*": 500000}`',
+      }),
     fraud_guard: fraudGuard.prefault({}),
     auto_fallback: z.boolean().default(false).meta({
       screen: '/routing',
@@ -475,6 +514,7 @@ export const declaredSettings = z
     // Without one, `publishable_send` decides.
     publishable_challenge: publishableChallenge.optional().meta({
       screen: '/limits',
+      ...stepUp('weakened'),
       title: 'When a device must solve a challenge',
       more: 'An app that has not set it, or has reset it with `null`, gets `risk` while `publishable_send` is on, and shows that value. [How challenges work](challenges.md).',
     }),

@@ -75,6 +75,10 @@ export const partAt = ({ seconds }: LimitRule, now: number): number => Math.floo
 /** When a part has left the window. */
 const outAt = (part: number, { seconds }: LimitRule): number => (part + PARTS + 1) * partLength(seconds)
 
+/** The most that all rules together allow in any stretch of that length. Infinity without a rule. */
+export const mostIn = (rules: readonly LimitRule[], seconds: number): number =>
+  Math.min(...rules.map(rule => rule.max * Math.ceil(seconds / rule.seconds)))
+
 /** How many more the rule allows. */
 const headroomAt = (window: Window | undefined, rule: LimitRule, now: number): number =>
   rule.max - (window === undefined ? 0 : usedAt(window, rule, now))

@@ -155,6 +155,7 @@ export const companyOperations = [
       example: { name: 'Acme Ltd' },
     },
     answers: [ok(company, 'The company.', { ...example, name: 'Acme Ltd' })],
+    stepUp: ({ body: { closed } }) => closed !== undefined,
     handle: async ({ ctx, params, body }, deps) => {
       const { name, low_balance_micros, timezone, max_apps, max_users, closed } = body
       const { store, clock, withAudit } = deps

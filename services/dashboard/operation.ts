@@ -109,8 +109,9 @@ interface Declaration<
   /** Its path follows /admin/v1. */
   route: R
   role: LowestRole
-  /** The session must have proved lately whose it is (step-up.ts); a function decides it by the call. */
-  stepUp?: true | ((call: Call<R, Query, Body>) => boolean)
+  /** The session must have proved lately whose it is (step-up.ts); a function decides it by the call. `by_change`: the handler asks, because
+   *  what is stored decides. */
+  stepUp?: true | 'by_change' | ((call: Call<R, Query, Body>) => boolean)
   query?: Query
   /** Headers, and what stands in a query without being a member of its schema. */
   parameters?: readonly ApiParameter[]
@@ -143,7 +144,7 @@ export const operationWith =
   >(
     declared: Declaration<Deps, R, Query, Body, Schema, Kept>,
   ): AdminOperation<Deps> => {
-    const { route, role, stepUp = () => false, query, body, answers, csv, allowedWhenClosed, keep, handle } = declared
+    const { route, role, stepUp, query, body, answers, csv, allowedWhenClosed, keep, handle } = declared
     const { csvLines = 'items' } = declared
     const { method, path } = splitRoute(route)
     const hasBody = readsBody(method, body)
@@ -164,7 +165,7 @@ export const operationWith =
           ctx.state.allowedWhenClosed = allowedWhenClosed
           // The cast is safe: each member is what its schema in the declaration says.
           const call = { ctx, params: ctx.params, ...given, ...owner } as Call<R, Query, Body>
-          if (stepUp === true || stepUp(call)) await requireStepUp(ctx, deps)
+          if (stepUp === true || (typeof stepUp === 'function' && stepUp(call))) await requireStepUp(ctx, deps)
           if (csv !== undefined && wantsCsv(ctx)) {
             const items = linesSchema(answers[0]?.schema as z.ZodObject, csvLines)
             const read = { list: csv, items, query: given.query, owner: Object.values(owner)[0] }
@@ -189,10 +190,12 @@ export function mountOperations<Deps>(
   operations: readonly AdminOperation<Deps>[],
   deps: Deps,
   identify: IdentifyPrincipal,
+  admit: Middleware,
 ): void {
   for (const { method, path, role, createHandler } of operations) {
-    const guards = role === 'anyone' ? [] : [createGuard(role, identify)]
-    router[method](routerPath(path), forbidCaching, compressLargeAnswers, ...guards, createHandler(deps))
+    // Before the body is read.
+    const guards = role === 'anyone' ? [] : [createGuard(role, identify), admit]
+    router[method](routerPath(path), forbidCaching, ...guards, compressLargeAnswers, createHandler(deps))
   }
 }
 

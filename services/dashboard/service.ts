@@ -9,6 +9,7 @@ import type { Service } from '../../infra/host.ts'
 import type { FindCaller } from '../../infra/http/caller-address.ts'
 import type { IdentifyOperator } from '../../infra/http/operators.ts'
 import type { Logger } from '../../infra/log/log.ts'
+import type { LoopShares } from '../../infra/loop-shares.ts'
 import type { PrivateTargets } from '../../infra/outbound/address-check.ts'
 import type { Lookup } from '../../infra/outbound/lookup.ts'
 import { createTargetInspector } from '../../infra/outbound/target-inspector.ts'
@@ -21,6 +22,7 @@ import { createPeople } from '../domain/users/people.ts'
 import { createSignInTickets } from '../domain/users/sign-in-tickets.ts'
 import { type AllDeps, OPERATIONS } from './admin-api.ts'
 import type { AdminDeps } from './admin-deps.ts'
+import { createAdmit } from './admit.ts'
 import { createBackgroundQueue } from './background-queue.ts'
 import { mountOperations } from './operation.ts'
 import { createReadFilteredPage, createReadPage, createReadPageOf } from './pages.ts'
@@ -58,6 +60,8 @@ export interface DashboardDeps {
   keyring: Keyring
   clock: Clock
   log: Logger
+  /** In place of those that are measured. */
+  loopShares?: LoopShares
   /** In place of DNS when the address of a webhook or provider is saved. */
   lookup?: Lookup
 }
@@ -129,7 +133,8 @@ export function createDashboardService(deps: DashboardDeps): Service {
   }
   const router = new Router({ sensitive: true })
   const identify = createIdentifyPrincipal({ identifyOperator, sessionCookie: cookies.session, sessions, sameOrigin })
-  mountOperations(router, OPERATIONS, handlerDeps, identify)
+  const admit = createAdmit({ clock, loopShares: deps.loopShares })
+  mountOperations(router, OPERATIONS, handlerDeps, identify, admit)
   const stop = async (): Promise<void> =>
     void (await Promise.all([accounts.settled(), backgroundQueue.stop(), afterAnswer.stop()]))
   return { router: router.use(createWebPages().routes()), stop }

@@ -12,10 +12,10 @@ import { MINUTE_MS } from '../../infra/time.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Identity } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
+import { type Admission, type Holder, UNKNOWN_CALLERS } from '../domain/admission.ts'
 import { hashApiKey } from '../domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../domain/tenancy/documents.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
-import { type Admission, type Holder, UNKNOWN_CALLERS } from './admission.ts'
 import type { KeyUsage } from './key-usage.ts'
 
 /** `apiKey`: undefined where the header holds none. `findCaller`: asked for a key that is not known yet; where there is none, failures do not

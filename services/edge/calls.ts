@@ -16,10 +16,12 @@ import { idempotencyIndexes, type KeyOwner } from '../domain/verifications/looku
 import { acceptRecipient, invalidRecipientDetail } from '../domain/verifications/valid-recipient.ts'
 import { otpNotFound } from './answers.ts'
 import {
+  CLIENT_IP_NOT_PUBLIC,
   type cancelRequest,
   type exchangeRequest,
   MAX_IDEMPOTENCY_KEY_LENGTH,
   type messageRequest,
+  NOTICE_HEADER,
   type resendRequest,
   type sendRequest,
   type verifyRequest,
@@ -43,7 +45,7 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
   /** A backend declares the address of its user. A device could lie, so its connection's address is used. */
   const readClientIp = (body: Body<typeof sendRequest>, by: Identity, ctx: Context): string | null => {
     const declared = body.client_ip ?? null
-    if (by.kind === 'server') return declared === null ? null : publicIpAddress(declared)
+    if (by.kind === 'server') return usableAddress(declared, ctx)
     if (declared !== null)
       throw validationProblem([{ path: 'client_ip', message: 'must not be sent with a publishable key' }])
     return clientAddressOf(findCaller(ctx))
@@ -78,10 +80,11 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
   function createMessage(
     { code, client_ip = null, ...to }: Body<typeof messageRequest>,
     by: Identity,
+    ctx: Context,
     idempotencyKey: string,
     { nth, ...claimOptions }: Pick<KeyedClaim, 'min_life_ms'> & { nth?: number } = {},
   ): OtpCall {
-    const address = client_ip === null ? null : publicIpAddress(client_ip)
+    const address = usableAddress(client_ip, ctx)
     refuseLongKey(idempotencyKey, to.recipient, by)
     const messageKey = idempotencyKey === '' || nth === undefined ? idempotencyKey : `${idempotencyKey}:${nth}`
     const claim = claimOf(keyring, { ...by, kind: 'message' }, messageKey)
@@ -109,7 +112,7 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
       }
     },
     message(body: Body<typeof messageRequest>, by: Identity, ctx: Context): OtpCall {
-      return createMessage(body, by, ctx.get('idempotency-key'))
+      return createMessage(body, by, ctx, ctx.get('idempotency-key'))
     },
     resend: ({ otp_id, channel }: Body<typeof resendRequest>, by: Identity, ctx: Context): OtpCall => ({
       type: 'otp.resend',
@@ -135,6 +138,13 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
       sealed_token: keyring.seal(verification_token, inFlight.token),
     }),
   }
+}
+
+/** A caller that gives the address of its own proxy is told that it counts as none. */
+function usableAddress(declared: string | null, ctx: Context): string | null {
+  const address = declared === null ? null : publicIpAddress(declared)
+  if (declared !== null && address === null) ctx.set(NOTICE_HEADER, CLIENT_IP_NOT_PUBLIC)
+  return address
 }
 
 /** The recipient is checked before the key. */

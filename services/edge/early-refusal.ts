@@ -8,7 +8,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { EarlyRefusal, RefuseEarly } from '../../infra/http/early-refusals.ts'
 import type { Problem } from '../../infra/http/problem.ts'
 import type { Identity } from '../../machines/calls.ts'
-import type { Admission } from './admission.ts'
+import type { Admission } from '../domain/admission.ts'
 
 /** A route of calls. All have the method POST. */
 export interface CallRoute {

@@ -126,6 +126,10 @@ export const exchangeRequest = body({
     .meta({ description: 'What the mobile SDK handed to your app.' }),
 }).meta({ id: 'ExchangeRequest', description: 'Exchanges a token for the recipient it proves.' })
 
+/** On an answer to a call that gave an address which cannot be a user's. */
+export const NOTICE_HEADER = 'Countersign-Notice'
+export const CLIENT_IP_NOT_PUBLIC = 'client_ip_not_public'
+
 /** On an answer that an earlier call with the same idempotency key got first. */
 export const REPLAYED_HEADER = 'Idempotent-Replayed'
 export const MAX_IDEMPOTENCY_KEY_LENGTH = 128

@@ -51,6 +51,11 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
       'callers that repeat refused sends at once, and 5 times the sends the system can take (BENCH_ENGINES: embedded,real; BENCH_CALLERS; BENCH_OFFERED: the multiples; times in ms: BENCH_PEAK_MS, BENCH_STORM_MS, BENCH_OFFER_MS)',
     run: async () => (await import('./overload.ts')).default(),
   },
+  'admin-flood': {
+    about:
+      'sends beside a company that does its worst at the admin API, in a heap of 256 MB (BENCH_FLOOD_MS: how long, 300000 for five minutes; BENCH_CALLERS; BENCH_SENDS_PER_SECOND); `-- --against <checkout>`: the process of another checkout',
+    run: async () => (await import('./admin-flood.ts')).default(),
+  },
   stored: {
     about: 'sends with many verifications stored already, against none (BENCH_OTPS: how many)',
     run: async () => (await import('./stored.ts')).default(),
@@ -99,6 +104,6 @@ const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined
 if (bench) await bench.run()
 else {
   console.log('Say which: npm run bench -- <name>\n')
-  for (const [known, { about }] of Object.entries(BENCHES)) console.log(`  ${known.padEnd(10)} ${about}`)
+  for (const [known, { about }] of Object.entries(BENCHES)) console.log(`  ${known.padEnd(12)} ${about}`)
   process.exitCode = name ? 1 : 0
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { type Caller, createCaller, refusal } from '../support/api-caller.ts'
-import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES, type Viewer } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, forgetProof, LOOKS, SIZES, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
 import { createGate } from '../support/gate.ts'
@@ -93,7 +93,14 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await page.reload()
     await decisions.getByText('Refused', { exact: true }).first().waitFor()
 
+    await forgetProof(viewer)
     await guard.click()
+    const proof = page.getByRole('dialog', { name: 'Is it still you?' })
+    await proof.getByRole('button', { name: 'Cancel' }).click()
+    expect((await admin('GET', `/apps/${APP}`)).body.settings.fraud_guard.mode).to.equal('on')
+    await guard.click()
+    await proof.getByLabel('Operator token').fill(viewer.countersign.secrets.adminTokens[0]?.token ?? '')
+    await proof.getByRole('button', { name: 'Confirm' }).click()
     await page.getByText('The fraud guard refuses nothing and keeps recording.').waitFor()
     await guard.and(page.locator(':focus')).waitFor()
     await page.getByRole('radio', { name: 'Move it to a free channel' }).click()

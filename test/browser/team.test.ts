@@ -5,11 +5,11 @@ import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
 import type { NoticeDoc } from '../../services/domain/notices/documents.ts'
 import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts'
-import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, forgetProof, LOOKS, type Viewer } from '../support/browser.ts'
 import type { Countersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { wrongCode } from '../support/flow.ts'
-import { addUser, testGrants } from '../support/users.ts'
+import { addUser } from '../support/users.ts'
 
 const card = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true })
 const row = (place: Page | Locator, text: string): Locator => place.getByRole('row').filter({ hasText: text })
@@ -39,16 +39,6 @@ function addMember(
 async function openTeam(viewer: Viewer): Promise<void> {
   await viewer.page.goto('/team')
   await card(viewer.page, 'Your sessions').getByText('This one').waitFor()
-}
-
-/** Makes the session of a user as old as one that has to prove again whose it is. */
-async function forgetProof({ countersign: { engines, secrets } }: Viewer): Promise<void> {
-  const grants = testGrants(createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code }))
-  const sessions = engines.store.docs('sessions')
-  for (const session of await sessions.find({}, { sort: { _id: 1 }, limit: 100 })) {
-    const { mac } = grants.stamp('sessions', { ...session, stepped_up_at: 1 })
-    await sessions.modify({ _id: session._id }, { $set: { stepped_up_at: 1, mac } })
-  }
 }
 
 /** Gives the page an authenticator whose owner always agrees. */

@@ -13,6 +13,7 @@ import { duration } from '../../services/edge/docs/guides/limits.ts'
 import { withElementHash } from './element-hash.ts'
 import { providersPage } from './provider-pages.ts'
 import { withSettingsTable } from './settings-table.ts'
+import { withStepUpList } from './step-up-list.ts'
 
 const pages = [
   'README.md',
@@ -54,6 +55,11 @@ describe('the reference pages', () => {
     expect(sorted(endpointsIn('docs/api.md'))).to.deep.equal(sorted(endpoints))
     expect(endpointsIn('README.md')).to.not.be.empty
     expect(endpoints).to.include.members(endpointsIn('README.md'))
+  })
+
+  it('have the list of operations that ask for a step-up (npm run openapi writes it)', () => {
+    const page = text('docs/admin-api.md')
+    expect(withStepUpList(page)).to.equal(page)
   })
 
   it('have the table of settings that machines/settings.ts declares (npm run openapi writes it)', () => {

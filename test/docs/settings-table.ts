@@ -1,5 +1,6 @@
 // The table of docs/settings.md. In: the declared settings, and the page. Out: the page with the table as it must be. The text around the
 // table is written by hand.
+import { STEP_UPS } from '../../machines/settings.ts'
 import { SETTINGS, type Setting } from '../../services/domain/tenancy/setting-list.ts'
 
 const BEGIN = '<!-- The table is written by npm run openapi, from machines/settings.ts. -->\n\n'
@@ -25,7 +26,8 @@ function valuesOf({ kind, bounds, choices, values }: Setting): string {
   return `${bounds.min} to ${bounds.max}${kind === 'durations' ? ' each, at least one' : ''}`
 }
 
-function meaningOf({ title, description, choices, more }: Setting): string {
+function meaningOf({ title, description, choices, more, stepUp }: Setting): string {
   const meanings = Object.entries(choices).map(([value, { hint }]) => `\`${value}\`: ${hint}`)
-  return [`**${title}.**`, description, ...meanings, more].filter(part => part !== '').join(' ')
+  const proof = stepUp === null ? '' : `${STEP_UPS[stepUp]} needs a [step-up](admin-api.md#step-up).`
+  return [`**${title}.**`, description, ...meanings, more, proof].filter(part => part !== '').join(' ')
 }

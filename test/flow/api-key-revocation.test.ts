@@ -3,7 +3,7 @@ import { refusal } from '../support/api-caller.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
 
-const REFUSED = { type: 'HTTPException', status: 401 }
+const REFUSED = { type: 'HTTPException', status: 401, code: 'invalid_key' }
 
 describeFlow('a revoked API key', flow => {
   const revoke = async (id: string): Promise<void> => {

@@ -64,7 +64,7 @@ describeFlow('a cancel', flow => {
   it('is refused to a publishable key', async () => {
     const { device } = await flow.createTenant()
     const { otp_id } = await flow.startVerification(device)
-    expect(refusal(await device.cancel(otp_id))).to.deep.equal({ type: 'HTTPException', status: 401 })
+    expect(refusal(await device.cancel(otp_id))).to.deep.include({ code: 'wrong_key_kind', status: 401 })
     expect((await device.status(otp_id)).body.status).to.equal('pending')
   })
 

@@ -8,7 +8,7 @@ import { describeLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow
 import { describeFlow } from '../support/shared-flow.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
-const REFUSED = { type: 'HTTPException', status: 401 }
+const REFUSED = { type: 'HTTPException', status: 401, code: 'invalid_key' }
 
 describeFlow('a closed app', (flow, engines) => {
   const setClosed = async (path: string, closed: boolean): Promise<void> => {

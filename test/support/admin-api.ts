@@ -8,6 +8,7 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createFindCaller } from '../../infra/http/caller-address.ts'
 import { createIdentifyOperator } from '../../infra/http/operators.ts'
 import { createHttpShell } from '../../infra/http/shell.ts'
+import type { LoopShares } from '../../infra/loop-shares.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { PrivateTargets } from '../../infra/outbound/address-check.ts'
 import type { Lookup } from '../../infra/outbound/lookup.ts'
@@ -70,6 +71,8 @@ export interface AdminOptions {
   maxBodyBytes?: number
   privateTargets?: PrivateTargets
   /** By default every name resolves to a public address. */
+  /** By default, calls wait for none. */
+  loopShares?: LoopShares
   lookup?: Lookup
 }
 
@@ -114,6 +117,7 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
     clock,
     log,
     lookup,
+    loopShares: options.loopShares ?? { run: (_, work) => work() },
   })
   if (!router) throw new Error('the dashboard has no router')
   const shell = createHttpShell({ log, metrics: createMetrics({ processMetrics: false }), clock }, [router])

@@ -19,9 +19,11 @@ import { changeClosing, closed } from '../closing.ts'
 import { operation } from '../operation.ts'
 import { pageQuery } from '../pages.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
+import { requireStepUp } from '../step-up.ts'
 import { type AppAnswer, app, appPage } from './schemas.ts'
 import { membersThatDiffer, preparePatch, unknownSettings } from './settings-patch.ts'
 import { settingsPatch } from './settings-schemas.ts'
+import { settingsThatNeedStepUp } from './settings-step-up.ts'
 import { type NamedSettings, textProblems } from './text-problems.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
@@ -171,7 +173,7 @@ export const appOperations = [
     role: 'developer',
     summary: 'Change an app',
     description:
-      "Settings are merged: objects member by member, lists and values are replaced, null resets to the default. A closed app's keys are refused; its data is kept until retention.",
+      "Settings are merged: objects member by member, lists and values are replaced, null resets to the default. A closed app's keys are refused; its data is kept until retention. Closing and opening it need a step-up in a session, and so do the settings of which docs/settings.md says so.",
     body: {
       schema: changeBody,
       documentedAs: changeBody
@@ -182,7 +184,9 @@ export const appOperations = [
     },
     answers: [ok(app, 'The app.', example)],
     refusals: [conflict('Other settings are stored than `replaces` has.')],
-    handle: ({ ctx, params, body: { name, settings, replaces, closed } }, { store, clock, withAudit }) => {
+    stepUp: 'by_change',
+    handle: ({ ctx, params, body: { name, settings, replaces, closed } }, deps) => {
+      const { store, clock, withAudit } = deps
       const docs = store.docs('apps')
       const applyTo = prepareSettings(settings)
       return withAudit(ctx, async () => {
@@ -197,6 +201,9 @@ export const appOperations = [
         const isMarkedAlike = (stored.closed_by_operator ?? false) === app.closed_by_operator
         if (isMarkedAlike && isDeepStrictEqual(auditFields(stored), auditFields(app)))
           return { unchanged: appView(stored) }
+        const isClosing = change.closed_at !== (stored.closed_at ?? null)
+        if (isClosing || settingsThatNeedStepUp(stored.settings, change.settings).length > 0)
+          await requireStepUp(ctx, deps)
         const { _id, rev, company_id } = stored
         return {
           action: 'app.change',

@@ -44,7 +44,9 @@ function* portionsOf(texts: JsonObject): Generator<NonNullable<SettingsInput['te
   let [count, length] = [0, 0]
   for (const [channel, byLanguage] of Object.entries(texts))
     for (const [language, text] of Object.entries(byLanguage as JsonObject)) {
-      portion[channel] = { ...portion[channel], [language]: text }
+      const texts = portion[channel] ?? {}
+      texts[language] = text
+      portion[channel] = texts
       count += 1
       length += JSON.stringify(text).length
       if (count < MAX_TEXTS && length < MAX_LENGTH) continue

@@ -41,6 +41,7 @@ export const privacyOperations = [
     route: 'POST /apps/{id}/erase',
     role: 'developer',
     allowedWhenClosed: true,
+    stepUp: true,
     summary: 'Erase a recipient',
     description: 'All data of one recipient in an app, in both modes. Safe to repeat.',
     body: eraseBody,
@@ -64,6 +65,7 @@ export const privacyOperations = [
     route: 'POST /companies/{id}/erase',
     role: 'developer',
     allowedWhenClosed: true,
+    stepUp: true,
     summary: 'Erase a recipient from all apps',
     description:
       'All data of one recipient in every app of the company, in both modes. One that was interrupted is completed by repeating it.',

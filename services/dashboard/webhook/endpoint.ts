@@ -82,6 +82,7 @@ export const endpointOperations = [
       'Changes the oldest endpoint, or makes the first one. A new endpoint without a secret gets one, which is in this one response only. A given secret becomes the current one.',
     body: { schema: putBody, example: urlExample },
     answers: [changedAnswer, createdAnswer],
+    stepUp: true,
     keep: createWebhookControl,
     handle: async ({ ctx, app, body }, admin, control) => {
       const { status, ...fields } = body
@@ -144,6 +145,7 @@ export const endpointOperations = [
     },
     answers: [createdAnswer],
     refusals: [conflict(TOO_MANY_ENDPOINTS)],
+    stepUp: true,
     keep: createWebhookControl,
     handle: async ({ ctx, app, body }, admin, control) => {
       const { status = 'active', ...fields } = body
@@ -175,6 +177,7 @@ export const endpointOperations = [
       'Other events and another payload hold for what happens from now on. A given secret becomes the current one.',
     body: { schema: patchBody, example: { events: ['otp.approved'], payload: 'full' } },
     answers: [ok(endpoint, 'The endpoint.', endpointExample)],
+    stepUp: ({ body: { url, secret } }) => url !== undefined || secret !== undefined,
     keep: createWebhookControl,
     handle: async ({ ctx, params, body }, admin, control) => {
       const { status, ...fields }: EndpointFields = body
@@ -194,6 +197,7 @@ export const endpointOperations = [
     description:
       'It is called no more within 5 s, and what waits for it is not sent. If it was the oldest, the next one is the webhook of the app.',
     answers: [noContent('It is deleted.')],
+    stepUp: true,
     keep: createWebhookControl,
     handle: async ({ ctx, params }, { store, keyring, withAudit }, control) => {
       const { app, find } = await endpointWithId(ctx, store, params.id)

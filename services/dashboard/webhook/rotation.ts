@@ -19,6 +19,7 @@ const rotateBody = z
 
 const ROTATE = {
   role: 'developer',
+  stepUp: true,
   summary: 'Make a new signing secret',
   description:
     'It signs beside the current one until it is promoted. The secret is in this one response only. A second rotation before promoting replaces it.',
@@ -28,6 +29,7 @@ const ROTATE = {
 
 const PROMOTE = {
   role: 'developer',
+  stepUp: true,
   summary: 'Promote the new signing secret',
   description: 'It becomes the current one; the one before it signs for another day.',
   answers: [ok(endpoint, 'The endpoint.', endpointExample)],

@@ -1,6 +1,7 @@
 // How often the codes of one recipient can be guessed in a day. In: an app's settings. Out: the number of guesses, and the most that a
 // code of that length allows. Pure.
 import type { AppSettings, LimitRule } from '../../../machines/settings.ts'
+import { mostIn } from '../../../machines/windows.ts'
 
 /** The settings that decide how often a code can be guessed. */
 export type GuessSettings = Pick<AppSettings, 'verify_attempts'> & {
@@ -28,6 +29,5 @@ export const exceedsFormerGuessBudget = (settings: GuessSettings): boolean =>
 /** The most guesses per recipient and day that a code of this length allows. */
 export const guessBudget = ({ code }: GuessSettings): number => 10 ** code.length / MIN_GUESS_ODDS
 
-/** The most that all rules together allow in any 24 hours. Infinity without a rule. */
-export const allowedPerDay = (rules: readonly LimitRule[]): number =>
-  Math.min(...rules.map(({ max, seconds }) => max * Math.ceil(DAY_SECONDS / seconds)))
+/** The most that all rules together allow in any 24 hours. */
+export const allowedPerDay = (rules: readonly LimitRule[]): number => mostIn(rules, DAY_SECONDS)

@@ -7,6 +7,7 @@ import {
   type Choice,
   declaredSettings,
   limitRule,
+  type SettingStepUp,
   withDerivedDefaults,
 } from '../../../machines/settings.ts'
 
@@ -33,6 +34,8 @@ export interface Setting extends Readonly<typeof NO_WORDS> {
   /** Of a number, or of each number of a list. */
   bounds: { min: number; max: number } | null
   choices: Readonly<Record<string, Choice>>
+  /** Null: a session may make any change of it. */
+  stepUp: SettingStepUp | null
   default: unknown
 }
 
@@ -51,7 +54,9 @@ function settingsIn(group: z.ZodObject, defaults: Values, above: string, screenA
     const words = { ...NO_WORDS, screen: screenAbove, ...(member.meta() as Partial<typeof NO_WORDS>) }
     if (words.title === '') throw new Error(`the setting ${path} has no title`)
     const choices = CHOICES.get(schema instanceof z.ZodArray ? schema.element : schema) ?? {}
-    return { ...words, path, kind: kindOf(member), bounds: boundsOf(schema), choices, default: defaults[name] }
+    const { stepUp = null } = member.meta() as { stepUp?: SettingStepUp }
+    const kind = kindOf(member)
+    return { ...words, path, kind, bounds: boundsOf(schema), choices, stepUp, default: defaults[name] }
   })
 }
 

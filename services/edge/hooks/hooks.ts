@@ -72,7 +72,7 @@ export function createHookRouter(deps: HookDeps): Router {
     const trace = traceOf(ctx)
     for (const [nth, message] of messages.entries()) {
       const answered = await recorded(ctx, by, async () =>
-        callOtp(ctx, calls.createMessage(message, by, key, { ...claim, nth })),
+        callOtp(ctx, calls.createMessage(message, by, ctx, key, { ...claim, nth })),
       )
       const { otp_id } = respond(answered, trace)
       describeRequest(ctx, { otp_id })

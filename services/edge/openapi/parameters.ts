@@ -2,7 +2,12 @@
 import { z } from 'zod'
 import type { ApiHeader, ApiParameter } from '../../../infra/openapi/operation.ts'
 import { RATE_LIMIT_HEADER, RATE_LIMIT_POLICY_HEADER } from '../answers.ts'
-import { MAX_IDEMPOTENCY_KEY_LENGTH, REPLAYED_HEADER } from '../schemas.requests.ts'
+import {
+  CLIENT_IP_NOT_PUBLIC,
+  MAX_IDEMPOTENCY_KEY_LENGTH,
+  NOTICE_HEADER,
+  REPLAYED_HEADER,
+} from '../schemas.requests.ts'
 
 export const OTP_ID_PARAMETER: ApiParameter = {
   name: 'otp_id',
@@ -64,6 +69,10 @@ export const rateLimitAnswerHeaders: Record<string, ApiHeader> = {
 
 export const sendAnswerHeaders: Record<string, ApiHeader> = {
   ...rateLimitAnswerHeaders,
+  [NOTICE_HEADER]: {
+    description: 'The `client_ip` is a private or reserved address, and counted as absent. Absent otherwise.',
+    schema: z.literal(CLIENT_IP_NOT_PUBLIC),
+  },
   [REPLAYED_HEADER]: {
     description:
       'An earlier call with the same `idempotency-key` made this verification, and this is its answer: nothing was sent. Absent otherwise.',

@@ -232,7 +232,13 @@ onEmbeddedStore('an export', fresh => {
     })
     const router = new Router()
     const deps = { clock: testClock(), withAudit: async () => true } as unknown as AdminDeps
-    mountOperations(router, [list], deps, () => ({ ...operatorPrincipal('ada'), session: null }))
+    mountOperations(
+      router,
+      [list],
+      deps,
+      () => ({ ...operatorPrincipal('ada'), session: null }),
+      (_, next) => next(),
+    )
     const { log } = createCapturedLog()
     const shell = createHttpShell({ log, metrics: createMetrics({ processMetrics: false }), clock: deps.clock }, [
       router,

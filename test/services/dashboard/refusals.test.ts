@@ -89,7 +89,13 @@ eachStore('refusals for an operator', fresh => {
       withAudit: createWithAudit({ audit: store.docs('audit'), companies: store.docs('companies'), clock, log }),
     } as AdminDeps
     const principal = { name: 'ada', role: 'viewer', company_id, user_id: null, operator: null, session: null } as const
-    mountOperations(router, refusalOperations, deps, () => principal)
+    mountOperations(
+      router,
+      refusalOperations,
+      deps,
+      () => principal,
+      (_, next) => next(),
+    )
     served = await serveApp(createHttpShell({ log, metrics: createMetrics(), clock }, [router]))
     return ask(`${served.url}${ADMIN_PATH}${path}?${query}`, {})
   }

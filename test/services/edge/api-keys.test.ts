@@ -1,8 +1,8 @@
 // API keys at the edge: which keys are accepted, how others are refused, and how long the edge caches them.
 import { expect } from 'chai'
 import { Unavailable } from '../../../infra/unavailable.ts'
+import { createAdmission } from '../../../services/domain/admission.ts'
 import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
-import { createAdmission } from '../../../services/edge/admission.ts'
 import { createIdentify, createTrustsCaller, MAX_UNKNOWN_KEYS } from '../../../services/edge/api-keys.ts'
 import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 

@@ -76,6 +76,14 @@ describe('a call to the OTP actor', () => {
       expect(unseal((await sendAndRead({ client_ip: given })).sealed_client_ip, inFlight.clientIp)).to.equal(usable)
     })
 
+  it('for an address that is none of a user says so, and for no address nothing', async () => {
+    const noticeOf = async (more: object, path = '/otp/send') =>
+      (await edge.post(path, { recipient: RECIPIENT, ...more })).headers.get('countersign-notice')
+    expect(await noticeOf({ client_ip: '10.1.2.3' })).to.equal('client_ip_not_public')
+    expect(await noticeOf({ client_ip: '10.1.2.3', code: '123456' }, '/messages')).to.equal('client_ip_not_public')
+    expect([await noticeOf({}), await noticeOf({ client_ip: '8.8.8.8' })]).to.deep.equal([null, null])
+  })
+
   it('of a send does not hold the address of the backend', async () => {
     expect((await sendAndRead({}, { headers: { 'X-Forwarded-For': '8.8.8.8' } })).sealed_client_ip).to.equal(null)
   })

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Problem } from '../../../infra/http/problem.ts'
-import { createAdmission, type Holder } from '../../../services/edge/admission.ts'
+import { createAdmission, type Holder } from '../../../services/domain/admission.ts'
 import { testClock } from '../../support/clock.ts'
 
 const servers = (company_id: string): Holder => ({ company_id, kind: 'server' })

@@ -1,0 +1,89 @@
+// Shares of an event loop that is simulated: a piece of work holds it for a while, and time passes for nothing else.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect } from 'chai'
+import { createLoopShares } from '../../infra/loop-shares.ts'
+
+describe('shares of the event loop', () => {
+  function startLoop() {
+    let [now, active] = [0, 0]
+    const due: { at: number; task: () => void }[] = []
+    const shares = createLoopShares({
+      share: { ofOne: 0.1, ofAll: 0.15 },
+      maxWaitMs: 10_000,
+      tooLate: () => new Error('too late'),
+      now: () => now,
+      activeMs: () => active,
+      after: (ms, task) => void due.push({ at: now + ms, task }),
+    })
+    const done: Record<string, number> = {}
+    return {
+      done,
+      /** Work that holds the loop. */
+      async work(owner: string, ms: number): Promise<void> {
+        await shares.run(owner, async () => {
+          now += ms
+          active += ms
+          done[owner] = (done[owner] ?? 0) + 1
+        })
+      },
+      /** Waits without holding the loop. */
+      wait: (owner: string, ms: number) =>
+        shares.run(owner, async () => {
+          now += ms
+        }),
+      async pass(ms: number): Promise<void> {
+        for (const end = now + ms; now < end; now += 1) {
+          for (const one of due.splice(0)) one.at <= now ? one.task() : due.push(one)
+          await nextTurn()
+        }
+      },
+    }
+  }
+  const ignore = (): void => {}
+
+  it('are not waited for without end', async () => {
+    const loop = startLoop()
+    const ends: string[] = []
+    for (let nth = 0; nth < 300; nth += 1)
+      loop.work('a', 10).then(
+        () => ends.push('done'),
+        error => ends.push(error.message),
+      )
+    await loop.pass(10_100)
+    expect(ends).to.have.length(300)
+    expect(ends.filter(end => end === 'too late').length).to.be.within(150, 200)
+  })
+
+  it('are a tenth for one owner, however much it wants', async () => {
+    const loop = startLoop()
+    for (let nth = 0; nth < 500; nth += 1) loop.work('a', 10).catch(ignore)
+    await loop.pass(5_000)
+    // And what it had saved up.
+    expect(loop.done.a).to.be.within(45, 75)
+  })
+
+  it('are equal for owners that want more than all may have', async () => {
+    const loop = startLoop()
+    for (let nth = 0; nth < 900; nth += 1) for (const owner of ['a', 'b', 'c']) loop.work(owner, 10).catch(ignore)
+    await loop.pass(6_000)
+    const { a = 0, b = 0, c = 0 } = loop.done
+    expect(a + b + c).to.be.within(80, 125)
+    for (const count of [a, b, c]) expect(count).to.be.within(22, 48)
+  })
+
+  it('do not hold up an owner that wants little, or one that waits for others', async () => {
+    const loop = startLoop()
+    for (let nth = 0; nth < 500; nth += 1) loop.work('flood', 10).catch(ignore)
+    await loop.pass(1_000)
+    let answered = 0
+    for (let nth = 0; nth < 20; nth += 1) {
+      loop.work('small', 1).then(() => (answered += 1), ignore)
+      await loop.pass(100)
+    }
+    expect(answered).to.equal(20)
+    for (let nth = 0; nth < 5; nth += 1) await loop.wait('vendor', 10_000)
+    expect(
+      await Promise.race([loop.work('vendor', 1).then(() => 'at once'), nextTurn(null).then(() => 'later')]),
+    ).to.equal('at once')
+  })
+})

@@ -1,0 +1,66 @@
+import { expect } from 'chai'
+import type { Context } from 'koa'
+import { Problem } from '../../../infra/http/problem.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import { createAdmit } from '../../../services/dashboard/admit.ts'
+import { closeAdmins, createTenant, startAdmin } from '../../support/admin-api.ts'
+import { testClock } from '../../support/clock.ts'
+import { userBrowser } from '../../support/dashboard-session.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
+
+describe('admission to the admin API', () => {
+  const contextOf = (company_id: string | null, writable = true) =>
+    ({ state: { principal: { company_id } }, writable }) as unknown as Context
+
+  it('refuses a company whose calls wait too long, and neither others nor operators', async () => {
+    const clock = testClock()
+    const waiting: string[] = []
+    const loopShares = {
+      run: <T>(owner: string, work: () => Promise<T>): Promise<T> => {
+        if (owner !== 'flood') return work()
+        waiting.push(owner)
+        return new Promise<T>(() => {})
+      },
+    }
+    const admit = createAdmit({ clock, loopShares })
+    const call = (company: string | null) => admit(contextOf(company), async () => 'answered')
+    const refused: unknown[] = []
+    for (let nth = 0; nth < 64; nth += 1) {
+      void Promise.resolve(call('flood')).catch(error => refused.push(error))
+      await clock.advance(100)
+    }
+    expect(waiting.length).to.be.within(8, 48)
+    expect(refused).to.have.length(64 - waiting.length)
+    expect(refused[0]).to.be.instanceOf(Problem)
+    expect(refused[0]).to.deep.include({ status: 503 })
+    expect(await Promise.all([call('other'), call(null)])).to.deep.equal(['answered', 'answered'])
+  })
+
+  it('executes nothing for a caller that hung up while it waited', async () => {
+    const admit = createAdmit({ clock: testClock() })
+    const refusal = await Promise.resolve(admit(contextOf('cmp_a', false), async () => 'answered')).catch(
+      error => error,
+    )
+    expect(refusal).to.deep.include({ status: 503 })
+  })
+})
+
+onEmbeddedStore('the calls of the admin API', fresh => {
+  afterEach(closeAdmins)
+
+  it('take their turn before their bodies are read, those of operators excepted', async () => {
+    const turns: string[] = []
+    const loopShares = {
+      run<T>(owner: string): Promise<T> {
+        turns.push(owner)
+        throw new Unavailable('no turn comes')
+      },
+    }
+    const admin = await startAdmin(await fresh(), { loopShares })
+    const { company, app } = await createTenant(admin)
+    const { browser } = await userBrowser(admin, company, 'developer')
+    expect((await browser.ask('GET', `/apps/${app}`)).status).to.equal(503)
+    expect((await browser.ask('PATCH', `/apps/${app}`, { colour: 'not read' })).status).to.equal(503)
+    expect(turns).to.deep.equal([company, company])
+  })
+})
