@@ -1,4 +1,4 @@
-// Lengths of time in milliseconds.
+// Lengths of time in milliseconds. Machines import them too, and nothing else of infra.
 export const SECOND_MS = 1_000
 export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS

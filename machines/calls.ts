@@ -12,14 +12,27 @@ export interface Identity extends Caller {
   mode: Mode
 }
 
-/** An idempotency key on its way to the OTP actor. */
+/** What a call claims, so that what comes twice is done once: an idempotency key, and what a message says, on their way to the OTP actor. */
 export interface KeyedClaim {
-  /** The keyed indexes of the key, one for each data key, in an order that does not depend on which data key is the current one. */
+  /** The keyed indexes of the key, one for each data key, in an order that does not depend on which data key is the current one. Empty for a
+   *  message without one. */
   ids: string[]
-  /** The key itself, by which it can be indexed under a new data key. */
-  sealed_key: string
-  /** The claim lives at least this long, also where `idempotency_ttl_seconds` is shorter. */
+  /** The key itself, by which it can be indexed under a new data key. Absent without one. */
+  sealed_key?: string
+  /** The claim of the key lives at least this long, also where `idempotency_ttl_seconds` is shorter. */
   min_life_ms?: number
+  /** Of a message. */
+  content?: ContentClaim
+}
+
+/** By this a message is known that asks for the same code to the same recipient again. */
+export interface ContentClaim {
+  /** The keyed indexes of recipient and code together, ordered as those of a key. */
+  ids: string[]
+  life_ms: number
+  /** The indexes of the idempotency key: a message with another key is another message. Absent where it has none, or where it does not
+   *  matter. */
+  keys?: string[]
 }
 
 export type OtpCall =
@@ -34,6 +47,10 @@ export type OtpCall =
       sealed_client_ip: string | null
       /** The code that the caller made: then a message is made, and `otp_id` is its `msg_…`. Absent for a verification. */
       sealed_code?: string
+      /** How long that code is valid, where the caller tells. */
+      code_life_ms?: number
+      /** A login asks for it, at a receiver of services/edge/hooks. */
+      from_login?: true
       /** As JSON; absent without metadata. */
       sealed_metadata?: string
       /** Null when the call has no idempotency key. */
@@ -73,6 +90,7 @@ export const LIMIT_SCOPES = [
   'client_ip_reputation',
   'app',
   'app_without_client_ip',
+  'app_hooks',
   'recipient_verify',
   'resend_cooldown',
   'fraud_guard',

@@ -1,6 +1,6 @@
 // A block: the phone numbers that share all but their last four digits and were sent messages within the last hour. In: a block,
 // and new entries of its numbers. Out: the block after. Pure. A number counts once, however often it is sent to or verified.
-import { HOUR_MS } from './durations.ts'
+import { HOUR_MS } from '../infra/time.ts'
 import type { ConversionCounts } from './fraud.tally.ts'
 
 export interface BlockNumber {

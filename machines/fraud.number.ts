@@ -1,6 +1,6 @@
 // What was sent to one number by an app's devices. In: a history, and new entries. Out: the history after, and how long the number must
 // wait. Pure. A number that is never verified gets a few messages an hour, and its starts are further and further apart.
-import { DAY_MS, HOUR_MS } from './durations.ts'
+import { DAY_MS, HOUR_MS } from '../infra/time.ts'
 
 export interface NumberHistory {
   /** The times of messages of the last hour that were not verified. */

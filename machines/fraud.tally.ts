@@ -1,7 +1,7 @@
 // How many messages were sent and how many of them were verified, over time; counted for a range of numbers, a country, all numbers that
 // an app's devices send to, and a network of client addresses. In: a tally and new entries. Out: the tally after. Pure. Adding entries also
 // drops the periods that are too old.
-import { DAY_MS } from './durations.ts'
+import { DAY_MS } from '../infra/time.ts'
 
 export interface ConversionCounts {
   sent: number

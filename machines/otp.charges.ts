@@ -1,6 +1,6 @@
 // Which messages of a verification stay paid although they failed. In: the verification. Out: the delivery, or whether its price is kept.
 // A company's own gateway could deliver a code and report that it failed. An approval by code shows that a message with it arrived.
-import { HOUR_MS } from './durations.ts'
+import { HOUR_MS } from '../infra/time.ts'
 import { carriesCode } from './otp.queries.ts'
 import type { Delivery, Otp } from './otp.ts'
 

@@ -1,6 +1,6 @@
 // How long a code is valid: the app's `code.ttl_seconds` from its latest send, with a limit from the first one. In: the times of a
 // verification. Out: when it expires, and whether it has.
-import { MINUTE_MS, SECOND_MS } from './durations.ts'
+import { MINUTE_MS, SECOND_MS } from '../infra/time.ts'
 import type { Otp, SavedStatus } from './otp.ts'
 import { MAX_CODE_TTL_SECONDS } from './settings.ts'
 
@@ -9,6 +9,9 @@ const MAX_LIFETIMES = 3
 
 /** How long the code of a message is valid is up to the caller who made it. After this time it is no longer worth sending. */
 export const MESSAGE_LIFE_MS = 10 * MINUTE_MS
+
+/** A code that its caller says is valid for less is worth sending for less. */
+export const messageLifeMs = (code_life_ms = MESSAGE_LIFE_MS): number => Math.min(code_life_ms, MESSAGE_LIFE_MS)
 
 /** No code lives longer, in any app. */
 export const MAX_CODE_LIFE_MS = MAX_LIFETIMES * MAX_CODE_TTL_SECONDS * SECOND_MS

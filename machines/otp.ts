@@ -150,6 +150,8 @@ export interface DerivedCode {
 /** The code of a message, sealed; null once the message has ended. */
 export interface GivenCode {
   given: string | null
+  /** How long it is valid after its caller gave it; absent where that did not tell. */
+  life_ms?: number
 }
 
 /** What a send was judged by beside its recipient, its key and its client address. Stored only where a member is present, as in few sends:
@@ -159,6 +161,8 @@ export interface SendCircumstances extends AskedRoute {
   suspect?: true
   /** The call brought a challenge solved at the highest difficulty. */
   hardest_challenge?: true
+  /** A login asked for it, at a receiver of services/edge/hooks. */
+  from_login?: true
 }
 
 export interface Otp {

@@ -46,17 +46,25 @@ export interface CountedSend extends CountedResend {
   /** Null for a magic recipient, which is not limited. */
   recipient: CounterName | null
   withoutAddress: CounterName
+  /** Where sends without an address count that a login asks for: few logins know the address. */
+  hooks: CounterName
+  /** A login asks for it. */
+  fromLogin?: boolean
   /** False when the caller gets a wa.me link and no message is sent. */
   sendsMessage: boolean
 }
 
 export function quotasOfSend(send: CountedSend): Quota[] {
-  const { limits, kind, recipient, networks, withoutAddress, sendsMessage } = send
+  const { limits, kind, recipient, networks, withoutAddress, hooks, fromLogin, sendsMessage } = send
   const quotas: Quota[] = []
   if (recipient !== null) quotas.push({ scope: 'recipient', ...recipient, rules: limits.recipient, tellsLast: true })
   quotas.push(...quotasOfAddress(send))
   if (networks === null)
-    quotas.push({ scope: 'app_without_client_ip', ...withoutAddress, rules: limits.app_without_client_ip })
+    quotas.push(
+      fromLogin
+        ? { scope: 'app_hooks', ...hooks, rules: limits.app_hooks }
+        : { scope: 'app_without_client_ip', ...withoutAddress, rules: limits.app_without_client_ip },
+    )
   if (networks !== null || kind === 'publishable') quotas.push(quotaOfApp(send))
   if (recipient !== null && sendsMessage) quotas.push(quotaOfMessage(recipient, limits))
   return quotas

@@ -1,6 +1,6 @@
 // The fraud guard's memory in a replay of past sends. In: messages and approvals, in order. Out: the evidence about a number, as the live guard
 // has it (services/otp/fraud), from the same counts. Pure but for the memory itself. Numbers are in the clear here: nothing of this is stored.
-import { HOUR_MS } from './durations.ts'
+import { HOUR_MS } from '../infra/time.ts'
 import { devicesPerMinute } from './fraud.allowance.ts'
 import { ALL_NUMBERS, blockOf, countryName, hundredOf, paceRules, rangeOf, VERIFIED_RULES } from './fraud.groups.ts'
 import { addToHistory, EMPTY_HISTORY, type NumberHistory } from './fraud.number.ts'

@@ -12,9 +12,9 @@
 // happened then (other settings or providers at the time, processes that counted at once), the call is not judged and both worlds take what
 // happened. So unchanged settings never differ. The tried settings hold from `since` on; what happened before only fills the counters.
 
+import { HOUR_MS } from '../infra/time.ts'
 import type { LimitScope } from './calls.ts'
 import type { Channel } from './channels.ts'
-import { HOUR_MS } from './durations.ts'
 import type { ErrorType } from './errors.ts'
 import { MAX_CODE_LIFE_MS } from './otp.code-life.ts'
 import {

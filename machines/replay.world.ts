@@ -80,6 +80,7 @@ const refusedWith = (type: ErrorType, scope: LimitScope | null = null): Judged =
 })
 const APP_COUNTERS = { server: { key: 'app:server' }, publishable: { key: 'app:publishable' } }
 const COUNTERS_WITHOUT_ADDRESS = { server: { key: 'no_ip:server' }, publishable: { key: 'no_ip:publishable' } }
+const HOOKS_COUNTER = { key: 'hooks' }
 /** Counters that are looked at with every call: more than calls add in the long run. */
 const COUNTERS_LOOKED_AT = 8
 const PUBLISHABLE_SEND_OFF = refusedWith('PublishableSendDisabledError')
@@ -125,6 +126,8 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
       app: APP_COUNTERS[kind],
       recipient: counter,
       withoutAddress: COUNTERS_WITHOUT_ADDRESS[kind],
+      hooks: HOOKS_COUNTER,
+      fromLogin: circumstances.from_login === true,
       sendsMessage,
     })
   const resendQuotas = ({ start }: SentOtp, by: PastResend['by'], sendsMessage: boolean): Quota[] => [

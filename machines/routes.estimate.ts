@@ -1,7 +1,7 @@
 // What the evidence says about each route. In: what is stored over time. Out: facts, and how sure they are. Pure.
 
+import { HOUR_MS } from '../infra/time.ts'
 import type { Channel } from './channels.ts'
-import { HOUR_MS } from './durations.ts'
 import { betaOf, meanOf, quantilesOf } from './routes.beta.ts'
 import { decayed, judgedUntil } from './routes.judged.ts'
 import { createRoutesOfApp, placeOf } from './routes.others.ts'

@@ -1,6 +1,6 @@
 // What the other routes of an app tell about one whose codes are not entered. Two questions: how the country does by the other providers
 // there, and whether any code of the app is entered at all. In: the histories of the app. Out: answers about one of them. Pure.
-import { HOUR_MS } from './durations.ts'
+import { HOUR_MS } from '../infra/time.ts'
 import { groupBy } from './group-by.ts'
 import { APPROVED_BY_THEN, isEvidence, judgeDelayMs } from './routes.judged.ts'
 import type { Others, Outage, RouteHistory, RouteSlot } from './routes.ts'

@@ -9,7 +9,7 @@
 // A high score says that codes of the route are not entered, and not why. Where the codes of other providers are not entered either, it
 // is the app's own form. Where none of the others had messages, it cannot be told yet: the provider is called silent, and how the others do
 // with some of its messages decides (see routes.order.ts).
-import { HOUR_MS } from './durations.ts'
+import { HOUR_MS } from '../infra/time.ts'
 import { APPROVED_BY_THEN, isEvidence, judgeDelayMs, judgedUntil } from './routes.judged.ts'
 import { type RoutesOfApp, triedIn } from './routes.others.ts'
 import { ROUTE_SLOT_MS, type RouteHistory, type RouteSlot, type Silence } from './routes.ts'

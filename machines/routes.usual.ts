@@ -1,6 +1,6 @@
 // What is usual for a route at an hour: its conversion, and how many messages it gets. In: its hours. Out: functions of time that compute
 // each hour once. Pure.
-import { DAY_MS, HOUR_MS } from './durations.ts'
+import { DAY_MS, HOUR_MS } from '../infra/time.ts'
 import { decayed } from './routes.judged.ts'
 import type { RouteCounts } from './routes.ts'
 

@@ -131,6 +131,12 @@ const limits = z
         "Shared by the whole app, for sends that do not give the user's address. Send `client_ip`, or raise this.",
       more: 'Server and publishable keys are counted separately.',
     }),
+    app_hooks: rules.default([atMost(600, 60)]).meta({
+      title: 'Codes of your own login',
+      description:
+        "Shared by the whole app, for codes that your login hands to a receiver without the user's address. They do not count as sends without a client address.",
+      more: '[Logins](logins.md).',
+    }),
     app: rules.default([atMost(6_000, 60)]).meta({
       ...stepUp('raised_tenfold'),
       title: 'Sends of the whole app',

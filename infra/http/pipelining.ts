@@ -23,7 +23,7 @@ export interface Pipeline {
   answered(): void
 }
 
-/** Null where the runtime's own server reads a connection request by request, as Deno's does. */
+/** Null where the runtime gives no way to stand before its parser. */
 export function createPipeline(connection: Socket, unanswered: () => number): Pipeline | null {
   const [parse] = connection.listeners('data') as ((bytes: Buffer) => void)[]
   if (parse === undefined) return null
@@ -41,6 +41,7 @@ export function createPipeline(connection: Socket, unanswered: () => number): Pi
     else goOn()
   })
   connection.off('data', parse)
+  readByListeners(connection)
   // Node resumes the connection when a request waits for its body, and after it has itself paused it.
   connection.on('resume', goOn)
 
@@ -89,6 +90,17 @@ export function createPipeline(connection: Socket, unanswered: () => number): Pi
       if (isPaused) goOn()
     },
   }
+}
+
+/** Node's parser takes its bytes from the system until a listener wants them too. Deno's does not look for such listeners. */
+function readByListeners(connection: Socket): void {
+  const { parser, _handle: handle } = connection as unknown as {
+    parser?: { unconsume?(): void }
+    _handle?: { _consumed?: boolean }
+  }
+  if (!handle?._consumed) return
+  parser?.unconsume?.()
+  handle._consumed = false
 }
 
 /** Node stops its parser while too much of what was answered has not been sent. */

@@ -6,6 +6,9 @@ export interface RequestFields {
   app_id?: string
   key_id?: string
   otp_id?: string
+  /** The type of a refusal whose answer does not say it. */
+  refused?: string
+  reason?: string
 }
 
 /** Adds what is known now to the log lines of this request. */

@@ -7,12 +7,13 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { clientAddressOf, type FindCaller } from '../../infra/http/caller-address.ts'
 import { isId, newId } from '../../infra/ids.ts'
 import { publicIpAddress } from '../../infra/ip-address.ts'
-import type { CallOf, Identity, KeyedClaim, OtpCall } from '../../machines/calls.ts'
+import { MINUTE_MS, SECOND_MS } from '../../infra/time.ts'
+import type { CallOf, ContentClaim, Identity, KeyedClaim, OtpCall } from '../../machines/calls.ts'
 import { MAX_SOLUTION_LENGTH } from '../../machines/challenge.ts'
 import { canonicalLocale } from '../../machines/locale.ts'
 import { problem, validationProblem } from '../domain/errors.ts'
 import { idempotencyKeyContext, inFlight } from '../domain/verifications/encryption-context.ts'
-import { idempotencyIndexes, type KeyOwner } from '../domain/verifications/lookup-indexes.ts'
+import { idempotencyIndexes, type KeyOwner, messageIndexes } from '../domain/verifications/lookup-indexes.ts'
 import { acceptRecipient, invalidRecipientDetail } from '../domain/verifications/valid-recipient.ts'
 import { otpNotFound } from './answers.ts'
 import {
@@ -32,6 +33,24 @@ type Body<Schema extends z.ZodType> = z.output<Schema>
 /** Far longer than any valid text. A longer one is cut, which keeps messages small and cannot make it valid. */
 const MAX_RECIPIENT_LENGTH = 1_000
 const MAX_LOCALE_LENGTH = 64
+
+/** The same code to the same recipient is the same message for so long, where the caller brings no idempotency key that says otherwise. */
+const SAME_MESSAGE_MS = MINUTE_MS
+/** A login whose answer was lost calls again, and may have no key that it repeats. */
+const SAME_MESSAGE_OF_LOGIN_MS = 10 * MINUTE_MS
+
+/** Where a message comes from. */
+export interface MessageSource {
+  /** Empty without one. */
+  idempotencyKey: string
+  /** It is from a receiver of a login. */
+  fromLogin?: {
+    /** Of the messages that the login asks for in one call. */
+    nth: number
+    /** The call is known at least so long. */
+    min_life_ms: number
+  }
+}
 
 export interface CallDeps {
   keyring: Pick<Keyring, 'seal' | 'indexes'>
@@ -76,21 +95,31 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
     claim,
   })
 
-  /** A call that makes a message, from the body of a request or from a hook. `nth`: of the messages that a hook asks for with one key. */
+  /** A call that makes a message, from the body of a request or from a login. */
   function createMessage(
-    { code, client_ip = null, ...to }: Body<typeof messageRequest>,
+    { code, client_ip = null, expires_in_seconds, ...to }: Body<typeof messageRequest>,
     by: Identity,
     ctx: Context,
-    idempotencyKey: string,
-    { nth, ...claimOptions }: Pick<KeyedClaim, 'min_life_ms'> & { nth?: number } = {},
+    { idempotencyKey, fromLogin }: MessageSource,
   ): OtpCall {
     const address = usableAddress(client_ip, ctx)
     refuseLongKey(idempotencyKey, to.recipient, by)
-    const messageKey = idempotencyKey === '' || nth === undefined ? idempotencyKey : `${idempotencyKey}:${nth}`
-    const claim = claimOf(keyring, { ...by, kind: 'message' }, messageKey)
+    const key = fromLogin && idempotencyKey !== '' ? `${idempotencyKey}:${fromLogin.nth}` : idempotencyKey
+    const keyed = claimOf(keyring, { ...by, kind: 'message' }, key) ?? { ids: [] }
+    const content: ContentClaim = {
+      ids: messageIndexes(keyring, by, { recipient: to.recipient, code }).sort(),
+      life_ms: fromLogin ? SAME_MESSAGE_OF_LOGIN_MS : SAME_MESSAGE_MS,
+      ...(!fromLogin && keyed.ids.length > 0 && { keys: keyed.ids }),
+    }
     return {
-      ...sendCall('msg', by, to, address, claim && { ...claim, ...claimOptions }),
+      ...sendCall('msg', by, to, address, {
+        ...keyed,
+        ...(fromLogin && { min_life_ms: fromLogin.min_life_ms }),
+        content,
+      }),
       sealed_code: keyring.seal(code, inFlight.code),
+      ...(expires_in_seconds != null && { code_life_ms: expires_in_seconds * SECOND_MS }),
+      ...(fromLogin && { from_login: true }),
     }
   }
 
@@ -112,7 +141,7 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
       }
     },
     message(body: Body<typeof messageRequest>, by: Identity, ctx: Context): OtpCall {
-      return createMessage(body, by, ctx, ctx.get('idempotency-key'))
+      return createMessage(body, by, ctx, { idempotencyKey: ctx.get('idempotency-key') })
     },
     resend: ({ otp_id, channel }: Body<typeof resendRequest>, by: Identity, ctx: Context): OtpCall => ({
       type: 'otp.resend',

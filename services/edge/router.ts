@@ -91,9 +91,9 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
     }
   }
 
-  const callOtp = async (ctx: Context, body: OtpCall): Promise<OtpAnswer> => {
+  const callOtp = async (ctx: Context, body: OtpCall, waitMs?: number): Promise<OtpAnswer> => {
     requireConnectedCaller(ctx)
-    const answer = await admission.call(body.by, () => requestOtp(broker, body, traceOf(ctx)))
+    const answer = await admission.call(body.by, () => requestOtp(broker, body, traceOf(ctx), waitMs))
     ctx.set(rateLimitHeaders(body.by, answer))
     return answer
   }

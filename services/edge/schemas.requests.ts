@@ -90,6 +90,16 @@ export const messageRequest = sendRequest
     code: text()
       .regex(GIVEN_CODE, 'must have 4 to 10 letters or digits')
       .meta({ description: 'The code that you made: 4 to 10 letters or digits.', examples: ['482913'] }),
+    expires_in_seconds: z
+      .int('must be a whole number')
+      .min(30, 'must be at least 30')
+      .max(86_400, 'must be at most 86400')
+      .nullish()
+      .meta({
+        description:
+          'How long your code is valid. The message says so, in minutes; without it no message says how long. It is not sent any more once this time, or ten minutes, are over.',
+        examples: [300],
+      }),
   })
   .meta({ id: 'MessageRequest', description: 'Delivers a code that you made.' })
 

@@ -11,6 +11,9 @@ export const refusal = (error: ErrorType, detail: string, extra: Partial<Refusal
   ...extra,
 })
 
+export const expiredRefusal = (): Refusal =>
+  refusal('ServiceUnavailableError', 'Its caller does not wait any longer. Nothing was executed.', { executed: false })
+
 export const notFoundRefusal = (): Refusal => refusal('OtpNotFoundError', 'There is no such verification for this key.')
 
 export const geoBlockedRefusal = (country: string | null): Refusal =>
@@ -35,6 +38,7 @@ const LIMIT_DETAILS: Record<LimitScope, string> = {
     'Too many verifications from this client address, which belongs to a VPN, proxy, Tor exit or datacenter.',
   app: 'Too many verifications by this app.',
   app_without_client_ip: 'Too many verifications by this app without a usable client_ip.',
+  app_hooks: 'Too many codes of a login of this app, without the address of its user.',
   recipient_verify: 'Too many wrong codes for this recipient.',
   resend_cooldown: 'The verification was sent a moment ago.',
   fraud_guard: 'Messages to this number, or to numbers like it, are limited: too many of them are never verified.',

@@ -1,5 +1,5 @@
 // Puts idempotency keys under the index of the current data key. In: a batch of claims. Out: how many were renewed, and how many do not
-// open. A claim holds its key sealed, so it can be indexed again. The claim under the former index stays until it expires: processes that
+// open. A claim holds its key sealed, so it can be indexed again; one on what a message says has none, and is over in minutes. The claim under the former index stays until it expires: processes that
 // were not restarted yet may look for it there. A claim whose send was cut off is removed: whose key it is, only a verification could say.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -19,12 +19,17 @@ export interface ReindexClaimDeps {
   clock: Pick<Clock, 'now'>
 }
 
+/** The claim of an idempotency key. */
+type KeyClaimDoc = ClaimDoc & { sealed_key: string }
+
+const isOfKey = (claim: ClaimDoc): claim is KeyClaimDoc => claim.sealed_key !== undefined
+
 type Outcome = 'current' | 'renewed' | 'unsealable'
 
 export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps) {
   const [claims, otps] = [store.docs('claims'), store.docs('otps')]
 
-  async function reindex(claim: ClaimDoc, otp: OtpDoc): Promise<Outcome> {
+  async function reindex(claim: KeyClaimDoc, otp: OtpDoc): Promise<Outcome> {
     const { company_id, mode, context } = otp
     const owner: KeyOwner = { company_id, mode, kind: isMessage(context) ? 'message' : context.started_by.kind }
     const key = unsealOrNull(keyring, claim.sealed_key, idempotencyKeyContext(owner))
@@ -44,8 +49,8 @@ export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps)
   /** False while a call holds the new index. That call finds the verification under the former one, and frees the new one. */
   async function copyTo(
     id: string,
-    claim: ClaimDoc,
-    renewed: Pick<ClaimDoc, 'sealed_key' | 'answer'>,
+    claim: KeyClaimDoc,
+    renewed: Pick<KeyClaimDoc, 'sealed_key' | 'answer'>,
   ): Promise<boolean> {
     const { otp_id, expires_at, purge_at } = claim
     // First, so that an erasure of the verification finds the copy.
@@ -75,12 +80,12 @@ export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps)
     claims.remove({ _id, otp_id, held_until: held_until ?? { $exists: false } }, 1)
 
   /** The link was sealed by the verification, maybe with an older key than the claim. */
-  const isCurrent = ({ sealed_key, answer }: ClaimDoc): boolean =>
+  const isCurrent = ({ sealed_key, answer }: KeyClaimDoc): boolean =>
     keyring.isCurrent(sealed_key) && (!answer?.sealed_action_url || keyring.isCurrent(answer.sealed_action_url))
 
   async function renew(claim: ClaimDoc, otp: OtpDoc | undefined): Promise<Outcome> {
     const now = clock.now()
-    if (isCurrent(claim) || claim.expires_at <= now) return 'current'
+    if (!isOfKey(claim) || isCurrent(claim) || claim.expires_at <= now) return 'current'
     if (otp) return reindex(claim, otp)
     // Its send may still be under way: the next pass finds a verification, or that the send was cut off.
     if (!isAbandoned(claim, now)) return 'renewed'

@@ -2,7 +2,13 @@
 // it is up to date. A text whose key is missing is left as it is and reported; the document's other texts are still resealed.
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import { MODES } from '../../machines/otp.ts'
-import { type App, hookSecretContext, type Provider, providerContext } from '../domain/tenancy/documents.ts'
+import {
+  type App,
+  hookSecretContext,
+  type Provider,
+  providerContext,
+  SIGNED_LOGINS,
+} from '../domain/tenancy/documents.ts'
 import { emailIndex, type UserDoc, userContext } from '../domain/users/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
@@ -109,10 +115,13 @@ export function resealedProviderFields(keyring: ResealKeyring, { _id, config }: 
 
 export function resealedAppFields(keyring: ResealKeyring, { _id, hook_secrets = {} }: App): ResealedFields {
   const fields: ResealedFields = { set: {}, unsealable: false }
-  for (const mode of MODES) {
-    const resealed = createResealText(keyring, fields)(hook_secrets[mode] ?? null, hookSecretContext(_id, mode))
-    if (resealed) fields.set[`hook_secrets.${mode}`] = resealed.sealed
-  }
+  const resealText = createResealText(keyring, fields)
+  for (const login of SIGNED_LOGINS)
+    for (const mode of MODES) {
+      const stored = hook_secrets[login]?.[mode] ?? []
+      const all = stored.map(sealed => resealText(sealed, hookSecretContext(_id, login, mode))?.sealed ?? sealed)
+      if (all.some((sealed, at) => sealed !== stored[at])) fields.set[`hook_secrets.${login}.${mode}`] = all
+    }
   return fields
 }
 

@@ -259,13 +259,12 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     }
   })
 
-  it('takes the secret of the Supabase hook, shows only its fingerprint, and removes it', async () => {
+  it('takes the secrets of the Supabase hooks, shows only their fingerprints, and removes one', async () => {
     const { page, admin } = await open.operator(await start())
     await page.goto('/settings')
     const card = page.getByRole('region', { name: 'Supabase Auth' })
     await card.getByText(`/hooks/supabase/${APP}`).waitFor()
-    const set = card.getByRole('button', { name: 'Set the test secret' })
-    await set.click()
+    await card.getByRole('button', { name: 'Add a test secret' }).click()
     await page.getByLabel('Secret', { exact: true }).fill('whsec_short')
     await page.getByRole('button', { name: 'Save secret' }).click()
     await page.getByText('at least 16 bytes in base64').waitFor()
@@ -274,29 +273,40 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     await page.getByText('The secret is saved.').waitFor()
     const stored = async () => (await admin('GET', `/apps/${APP}/hooks/supabase`)).body.secrets
     const { test, live } = await stored()
-    expect([/^hmac:/.test(test), live]).to.deep.equal([true, null])
-    await card.getByText(test).waitFor()
-    await card.getByRole('button', { name: 'Remove the test secret' }).click()
+    expect([/^hmac:/.test(test[0]), live]).to.deep.equal([true, []])
+    await card.getByRole('button', { name: 'Add a test secret' }).click()
+    await page.getByLabel('Secret', { exact: true }).fill('v1,whsec_YW5vdGhlci1vZi1zdXBhYmFzZQ==')
+    await page.getByRole('button', { name: 'Save secret' }).click()
+    await card.getByRole('row').nth(2).waitFor()
+    const [first, second] = (await stored()).test
+    expect(first).to.equal(test[0])
+    await card.getByRole('button', { name: `Remove the test secret ${first}` }).click()
     await page.getByRole('button', { name: 'Remove secret' }).click()
     await page.getByText('The secret is removed.').waitFor()
-    expect(await stored()).to.deep.equal({ test: null, live: null })
+    expect(await stored()).to.deep.equal({ test: [second], live: [] })
   })
 
-  it('says that a secret is set which cannot be read, and lets it be replaced', async () => {
+  it('says that a secret is set which cannot be read, until another replaces it', async () => {
     const countersign = await start()
     const { page } = await open.operator(countersign)
     const lost = createKeyring({
       dataKeys: [{ id: 'lost', key: randomBytes(32) }],
       codeSecrets: countersign.secrets.code,
     })
-    const sealed = lost.seal('whsec_c2VjcmV0LW9mLXN1cGFiYXNl', hookSecretContext(APP, 'live'))
-    await countersign.engines.store.docs('apps').modify({ _id: APP }, { $set: { hook_secrets: { live: sealed } } })
+    const sealed = lost.seal('whsec_c2VjcmV0LW9mLXN1cGFiYXNl', hookSecretContext(APP, 'supabase', 'live'))
+    await countersign.engines.store
+      .docs('apps')
+      .modify({ _id: APP }, { $set: { hook_secrets: { supabase: { live: [sealed] } } } })
     await page.goto('/settings')
-    const [test, live] = ['Test', 'Live'].map(mode => page.getByRole('row').filter({ hasText: new RegExp(`^${mode}`) }))
-    await live?.getByText('Set, but it cannot be read: its data key is no longer configured.').waitFor()
-    await test?.getByText('Not set').waitFor()
-    await live?.getByRole('button', { name: 'Remove the live secret' }).waitFor()
-    expect(await live?.getByRole('button', { name: 'Set the live secret' }).textContent()).to.equal('Replace')
+    const live = page.getByRole('row').filter({ hasText: /^Live/ })
+    await live.getByText('Set, but it cannot be read: its data key is no longer configured.').waitFor()
+    await live.getByRole('button', { name: 'Remove the live secret that cannot be read' }).waitFor()
+    await page.getByRole('button', { name: 'Add a live secret' }).click()
+    await page.getByLabel('Secret', { exact: true }).fill('v1,whsec_c2VjcmV0LW9mLXN1cGFiYXNl')
+    await page.getByRole('button', { name: 'Save secret' }).click()
+    await page.getByText('The secret is saved.').waitFor()
+    await live.getByText('hmac:').waitFor()
+    expect(await live.count()).to.equal(1)
   })
 
   it('lets a viewer change nothing', async () => {
@@ -305,8 +315,8 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     await page.getByText('Only developers and owners of your company can change the settings.').waitFor()
     expect(await page.getByLabel('Digits of a code').isDisabled()).to.equal(true)
     expect(await page.getByLabel('Allowed origins').isDisabled()).to.equal(true)
-    await page.getByRole('table', { name: 'Secrets of the hook' }).waitFor()
-    expect(await page.getByRole('button', { name: 'Set the test secret' }).count()).to.equal(0)
+    await page.getByText('No secret is set: calls of Supabase are refused.').waitFor()
+    expect(await page.getByRole('button', { name: 'Add a test secret' }).count()).to.equal(0)
   })
 
   for (const { theme, size } of LOOKS)
@@ -316,7 +326,7 @@ describeInBrowserOnce('the settings screen', (open, start) => {
       await page.getByLabel('Digits of a code').fill('12')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.getByText('Nothing was saved.').waitFor()
-      await page.getByRole('table', { name: 'Secrets of the hook' }).waitFor()
+      await page.getByText('No secret is set: calls of Supabase are refused.').waitFor()
       await expectAccessible(page)
       const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
       expect(width).to.be.at.most(SIZES[size].width)

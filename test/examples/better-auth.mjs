@@ -42,4 +42,15 @@ await auth.api.sendVerificationOTP({ body: { email, type: 'sign-in' } })
 const signedIn = await auth.api.signInEmailOTP({ body: { email, otp: await codeFor(email) } })
 assert.equal(signedIn.user.email, email)
 
+/** These numbers of the sandbox are refused. */
+const refused = {
+  '+15005550001': [400, 'We could not send a code to this number or address.'],
+  '+15005550004': [503, 'We cannot send a code right now. Please try again later.'],
+  '+15005550006': [429, 'You have asked for too many codes. Please try again later.'],
+}
+for (const [number, [statusCode, message]] of Object.entries(refused)) {
+  const error = await auth.api.sendPhoneNumberOTP({ body: { phoneNumber: number } }).catch(thrown => thrown)
+  assert.deepEqual([error.statusCode, error.message], [statusCode, message])
+}
+
 console.log('better-auth: both codes arrived and were accepted')

@@ -6,6 +6,8 @@ import { Webhook } from 'standardwebhooks'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
 
+const MINUTE_MS = 60_000
+
 interface HookAnswer {
   error?: { http_code: number; message: string }
 }
@@ -13,11 +15,11 @@ interface HookAnswer {
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 describeFlow('the hook of Supabase Auth', flow => {
-  async function createHook(mode = 'test') {
-    const tenant = await flow.createTenant()
+  async function createHook({ settings = {}, mode = 'test' } = {}) {
+    const tenant = await flow.createTenant(settings)
     const secret = newSecret()
-    const set = (given: string | null) =>
-      flow.admin('PUT', `/apps/${tenant.app}/hooks/supabase`, { mode, secret: given })
+    const set = (secrets: string | string[] | null) =>
+      flow.admin('PUT', `/apps/${tenant.app}/hooks/supabase`, { mode, secrets })
     const answer = await set(`v1,${secret}`)
     expect(answer.status, answer.text).to.equal(200)
     await flow.advance(CACHE_TTL_MS)
@@ -97,19 +99,45 @@ describeFlow('the hook of Supabase Auth', flow => {
     expect(await flow.waitForCode(new_email)).to.equal('222222')
   })
 
-  it('reads no more than 32 KiB of a call, whose caller is not known before its end', async () => {
+  it('takes a user with much metadata, and no more than 256 KiB', async () => {
     const { app, secret } = await createHook()
-    const body = (bytes: number) => ({ ...smsBody(freshNumber(), '561166'), padding: 'x'.repeat(bytes) })
-    expect((await call(app, secret, body(30_000))).body).to.deep.equal({})
-    expect((await call(app, secret, body(33_000))).body.error?.http_code).to.equal(413)
+    const body = (bytes: number) => ({
+      ...smsBody(freshNumber(), '561166'),
+      user_metadata: { about: 'x'.repeat(bytes) },
+    })
+    expect((await call(app, secret, body(200_000))).body).to.deep.equal({})
+    expect((await call(app, secret, body(257 * 1024))).body.error?.http_code).to.equal(413)
   })
 
-  it('sends a call that comes twice once', async () => {
+  it('sends once what Supabase calls again for, at once or later, each time with another webhook-id', async () => {
     const { app, secret } = await createHook()
-    const [to, id] = [freshNumber(), randomUUID()]
-    for (const _ of [1, 2]) expect((await call(app, secret, smsBody(to, '561166'), { id })).status).to.equal(200)
+    const to = freshNumber()
+    const body = smsBody(to, '561166')
+    const answers = await Promise.all([1, 2, 3].map(() => call(app, secret, body)))
+    for (const answer of answers) expect(answer).to.deep.include({ status: 200, body: {} })
+    expect((await call(app, secret, body)).body).to.deep.equal({})
+    // Another uuid, with the same code for the same person.
+    expect((await call(app, secret, smsBody(to, '561166'))).body).to.deep.equal({})
     await flow.waitForCode(to)
-    expect(await flow.inbox(to)).to.have.length(1)
+    // The ids of messages of one millisecond sort by chance.
+    await flow.advance(1)
+    expect((await call(app, secret, smsBody(to, '561167'))).body).to.deep.equal({})
+    expect(await flow.waitForCode(to, 2)).to.equal('561167')
+    await flow.advance(10 * MINUTE_MS)
+    expect((await call(app, secret, smsBody(to, '561166'))).body).to.deep.equal({})
+    expect(await flow.waitForCode(to, 3)).to.equal('561166')
+  })
+
+  it('forgets a call that it refused', async () => {
+    const { app, secret } = await createHook({ settings: { limits: { app_hooks: [{ max: 1, seconds: 60 }] } } })
+    const withoutAddress = (to: string) => ({ ...smsBody(to, '561166'), metadata: { uuid: randomUUID() } })
+    const to = freshNumber()
+    const body = withoutAddress(to)
+    expect((await call(app, secret, withoutAddress(freshNumber()))).body).to.deep.equal({})
+    expect((await call(app, secret, body)).body.error?.http_code).to.equal(429)
+    await flow.advance(2 * MINUTE_MS)
+    expect((await call(app, secret, body)).body).to.deep.equal({})
+    expect(await flow.waitForCode(to)).to.equal('561166')
   })
 
   it('knows a call for as long as its signature is accepted, however short the app keeps idempotency keys', async () => {
@@ -132,22 +160,67 @@ describeFlow('the hook of Supabase Auth', flow => {
     expect((await play()).status).to.equal(401)
   })
 
-  it('answers a refusal as Supabase reads it', async () => {
+  it('answers a refusal as Supabase reads it, in words for a person and in the language of the app', async () => {
+    const { app, secret } = await createHook({
+      settings: { locale: 'de', limits: { recipient: [{ max: 1, seconds: 600 }] } },
+    })
+    const refused = async (body: object) => {
+      const answer = await call(app, secret, body)
+      expect(answer.status).to.equal(200)
+      return answer.body.error
+    }
+    const unreachable = 'Wir konnten an diese Nummer oder Adresse keinen Code senden.'
+    const later = 'Wir können gerade keinen Code senden. Bitte versuchen Sie es später erneut.'
+    expect(await refused(smsBody('15005550001', '561166'))).to.deep.equal({ http_code: 422, message: unreachable })
+    expect(await refused(smsBody('15005550004', '561166'))).to.deep.equal({ http_code: 402, message: later })
+    const to = freshNumber()
+    expect((await call(app, secret, smsBody(to, '561166'))).body).to.deep.equal({})
+    expect(await refused(smsBody(to, '561167'))).to.deep.equal({
+      http_code: 429,
+      message: 'Sie haben zu viele Codes angefordert. Bitte versuchen Sie es später erneut.',
+    })
+    expect(await refused(smsBody(freshNumber(), '1'))).to.deep.equal({ http_code: 422, message: later })
+    expect(await refused({ user: {} })).to.deep.equal({ http_code: 422, message: later })
+    const reasons = flow.countersign.log.lines().map(({ reason }) => reason)
+    expect(reasons, 'for the operator').to.include('email_data is required.')
+  })
+
+  it('refuses a notice, which has no code, by its name', async () => {
     const { app, secret } = await createHook()
-    const refused = await call(app, secret, smsBody('15005550001', '561166'))
-    expect(refused.status).to.equal(200)
-    expect(refused.body.error).to.include({ http_code: 422 })
-    expect(refused.body.error?.message).to.include('E.164')
-    const notACode = await call(app, secret, smsBody(freshNumber(), '1'))
-    expect(notACode.body.error?.http_code).to.equal(422)
-    const noMessage = await call(app, secret, { user: {} })
-    expect(noMessage.body.error).to.deep.equal({ http_code: 422, message: 'email_data is required.' })
+    const told = emailBody(
+      { email: 'ada@example.com' },
+      { token: '', email_action_type: 'password_changed_notification' },
+    )
+    const { status, body } = await call(app, secret, told)
+    expect({ status, http_code: body.error?.http_code }).to.deep.equal({ status: 200, http_code: 422 })
+    expect(body.error?.message).to.include('password_changed_notification')
+  })
+
+  it('takes a secret for each hook, and two of one as Supabase writes them', async () => {
+    const { app, secret, set, answer } = await createHook()
+    const [email, next, fifth] = [newSecret(), newSecret(), newSecret()]
+    const [known] = answer.body.secrets.test
+    const changed = await set([known, `v1,${email}|v1,${next}`])
+    expect(changed.body.secrets.test).to.have.length(3)
+    await flow.advance(CACHE_TTL_MS)
+    for (const one of [secret, email, next])
+      expect((await call(app, one, smsBody(freshNumber(), '561166'))).body).to.deep.equal({})
+    const kept = changed.body.secrets.test
+    expect((await set([...kept, fifth])).body.secrets.test).to.have.length(4)
+    expect((await set([...kept, fifth, newSecret()])).body.errors).to.deep.equal([
+      { path: 'secrets', message: 'may be 4 at most' },
+    ])
+    expect((await set(['hmac:AAAAAAAA'])).body.errors[0].path).to.equal('secrets')
+    expect((await set([kept[1]])).body.secrets.test).to.deep.equal([kept[1]])
+    await flow.advance(CACHE_TTL_MS)
+    expect((await call(app, email, smsBody(freshNumber(), '561166'))).status).to.equal(200)
+    expect((await call(app, secret, smsBody(freshNumber(), '561166'))).status).to.equal(401)
   })
 
   it('refuses what another secret signed, what is old, and every call once the secret is removed', async () => {
     const { app, secret, set, answer } = await createHook()
-    expect(answer.body.secrets.test).to.match(/^hmac:/)
-    expect(answer.body.secrets.live).to.equal(null)
+    expect(answer.body.secrets.test[0]).to.match(/^hmac:/)
+    expect(answer.body.secrets.live).to.deep.equal([])
     expect(answer.text).not.to.include(secret.slice(6))
     const [stored] = (await flow.countersign.engines.store.docs('apps').get([app])).values()
     expect(JSON.stringify(stored)).not.to.include(secret.slice(6))
@@ -170,7 +243,7 @@ describeFlow('the hook of Ory Kratos', flow => {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     })
-  const courierBody = (recipient: string, name: string, code: string) => ({
+  const courierBody = (recipient: string, name: string, code: string, more: object = {}) => ({
     recipient,
     subject: '',
     body: `Your code is: ${code}`,
@@ -181,6 +254,7 @@ describeFlow('the hook of Ory Kratos', flow => {
       identity: { id: randomUUID() },
       request_url: '',
       transient_payload: {},
+      ...more,
     },
     message_type: 'phone',
   })
@@ -207,6 +281,64 @@ describeFlow('the hook of Ory Kratos', flow => {
     expect(await callWith(129)).to.equal(422)
     await flow.waitForCode(to)
     expect(await flow.inbox(to)).to.have.length(1)
+  })
+
+  it('refuses one person in a way that its courier waits for nobody, and for a reason that only the operator reads', async () => {
+    const { app, server } = await flow.createTenant({
+      limits: { recipient: [{ max: 1, seconds: 600 }], app_without_client_ip: [{ max: 1, seconds: 60 }] },
+    })
+    const to = freshNumber()
+    expect((await call(app, server.key, courierBody(to, 'login_code', '048273'))).status).to.equal(200)
+    const refused = await call(app, server.key, courierBody(to, 'login_code', '048274'))
+    expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([422, null])
+    const { type, detail, scope } = (await refused.json()) as { type: string; detail: string; scope?: string }
+    expect({ type, detail, scope }).to.deep.equal({
+      type: 'RateLimitExceededError',
+      detail: 'You have asked for too many codes. Please try again later.',
+      scope: undefined,
+    })
+    const others = await Promise.all(
+      [1, 2, 3].map(() => call(app, server.key, courierBody(freshNumber(), 'login_code', '048273'))),
+    )
+    expect(others.map(({ status }) => status)).to.deep.equal([200, 200, 200])
+  })
+
+  it('counts under a limit of its own, whose refusals are recorded by its name', async () => {
+    const { app, server } = await flow.createTenant({ limits: { app_hooks: [{ max: 2, seconds: 60 }] } })
+    const statuses: number[] = []
+    for (const _ of [1, 2, 3])
+      statuses.push((await call(app, server.key, courierBody(freshNumber(), 'login_code', '048273'))).status)
+    expect(statuses).to.deep.equal([200, 200, 422])
+    await flow.eventually(async () => {
+      const { items } = (await flow.admin('GET', `/refusals?app_id=${app}`)).body
+      expect(items.map((one: { scope: string }) => one.scope)).to.deep.equal(['app_hooks'])
+    })
+    expect((await server.send(freshNumber())).status, 'by no login').to.equal(200)
+  })
+
+  it('sends once what its courier sends five times, together or one after the other', async () => {
+    const { app, server } = await flow.createTenant()
+    const to = freshNumber()
+    const again = () => call(app, server.key, courierBody(to, 'login_code', '048273'))
+    const statuses = (await Promise.all([again(), again(), again()])).map(({ status }) => status)
+    for (const _ of [4, 5]) statuses.push((await again()).status)
+    expect(statuses).to.deep.equal([200, 200, 200, 200, 200])
+    await flow.waitForCode(to)
+    await flow.advance(10 * MINUTE_MS)
+    expect((await again()).status).to.equal(200)
+    await flow.waitForCode(to, 2)
+  })
+
+  it('says how long a code is good for where the courier tells it', async () => {
+    const { app, server } = await flow.createTenant()
+    const textOf = async (more: object) => {
+      const to = `${randomUUID()}@example.com`
+      expect((await call(app, server.key, courierBody(to, 'login_code', '048273', more))).status).to.equal(200)
+      await flow.waitForCode(to)
+      return (await flow.inbox(to))[0]?.text
+    }
+    expect(await textOf({ expires_in_minutes: 15 })).to.include('It is valid for 15 min.')
+    for (const untold of [{}, { expires_in_minutes: 0 }]) expect(await textOf(untold)).not.to.include('valid')
   })
 
   it('refuses a body without the data of its template, in the words of the API', async () => {

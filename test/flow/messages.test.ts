@@ -142,7 +142,7 @@ describeFlow('a message with a code of the caller', flow => {
     const replay = await post(server.key, { recipient: freshNumber(), code: '000000' }, idempotency)
     expect(replay.text).to.equal(first.text)
     expect(replay.headers.get('idempotent-replayed')).to.equal('true')
-    expect(refusal(await post(server.key, { recipient: to, code: '482913' }))).to.include({
+    expect(refusal(await post(server.key, { recipient: to, code: '482914' }))).to.include({
       type: 'RateLimitExceededError',
       scope: 'recipient',
     })
@@ -153,6 +153,52 @@ describeFlow('a message with a code of the caller', flow => {
     }
     for (const [recipient, type] of Object.entries(magic))
       expect(refusal(await post(server.key, { recipient, code: '482913' })).type).to.equal(type)
+  })
+
+  it('is sent once where it is asked for twice within a minute, unless idempotency keys say otherwise', async () => {
+    const { server } = await flow.createTenant()
+    const to = freshNumber()
+    const body = { recipient: to, code: '482913' }
+    const together = await Promise.all([1, 2, 3].map(() => post(server.key, body)))
+    const ids = new Set(together.map(answer => answer.body.message_id))
+    expect([...ids], together.map(({ text }) => text).join()).to.have.length(1)
+    const again = await post(server.key, { recipient: to, code: '482913' })
+    expect([again.body.message_id, again.headers.get('idempotent-replayed')]).to.deep.equal([...ids, 'true'])
+    const [first, second] = [randomUUID(), randomUUID()]
+    const other = { recipient: freshNumber(), code: '482913' }
+    const keyed = (await post(server.key, other, first)).body.message_id
+    expect((await post(server.key, other, first)).body.message_id).to.equal(keyed)
+    expect((await post(server.key, other)).body.message_id, 'without a key').to.equal(keyed)
+    expect((await post(server.key, other, second)).body.message_id).not.to.be.oneOf([keyed, ...ids])
+    await flow.waitForCode(to)
+    await flow.advance(MINUTE_MS)
+    expect((await post(server.key, body)).body.message_id).not.to.be.oneOf([...ids])
+    await flow.waitForCode(to, 2)
+    const { store } = flow.countersign.engines
+    const claims = await store.docs('claims').find({}, { sort: { _id: 1 }, limit: 1_000 })
+    expect(JSON.stringify(claims)).not.to.match(/482913|1415556/)
+  })
+
+  it('says how long its code is good for where its caller tells it, and is then sent for no longer', async () => {
+    const settings = { texts: { sms: { en: { text: '{code} opens {app} for {minutes} minutes.' } } } }
+    const tenant = await flow.createTenant(settings)
+    const textOf = async (more: object, at = freshNumber()) => {
+      const { status, text } = await post(tenant.server.key, { recipient: at, code: '482913', ...more })
+      expect(status, text).to.equal(200)
+      await flow.waitForCode(at)
+      return (await flow.inbox(at))[0]?.text
+    }
+    expect(await textOf({ expires_in_seconds: 300 })).to.equal('482913 opens Shop for 5 minutes.')
+    for (const untold of [{}, { expires_in_seconds: null }, { expires_in_seconds: 30 }])
+      expect(await textOf(untold), 'the built-in text').to.equal('482913 is your Shop verification code.')
+    for (const wrong of [29, 86_401, 60.5, '60'])
+      expect(
+        refusal(await post(tenant.server.key, { recipient: freshNumber(), code: '482913', expires_in_seconds: wrong })),
+      ).to.include({ status: 422, type: 'ValidationError' })
+    const silent = { recipient: '+15005550015', code: '482913', expires_in_seconds: 60 }
+    const { message_id } = (await post(tenant.server.key, silent)).body
+    await flow.advance(MINUTE_MS)
+    await waitForStatus(tenant, message_id, 'expired')
   })
 
   it('goes where its code can go: Telegram takes digits, a link of WhatsApp no code of the caller', async () => {
@@ -176,7 +222,8 @@ describeFlow('a message with a code of the caller', flow => {
     const ids: string[] = []
     for (const nth of [1, 2, 3, 4]) {
       await flow.advance(2)
-      const answer = nth % 2 === 0 ? await post(server.key, { recipient: to, code: '482913' }) : await server.send(to)
+      const answer =
+        nth % 2 === 0 ? await post(server.key, { recipient: to, code: `48291${nth}` }) : await server.send(to)
       ids.unshift(answer.body.message_id ?? answer.body.otp_id)
     }
     const list = async (query: string) => (await flow.admin('GET', `/apps/${app}/verifications?${query}`)).body

@@ -32,6 +32,8 @@ export const KEYS = {
   deviceTest: 'pk_test_0123456789',
 }
 
+export const HOOK_SECRET = 'whsec_c2VjcmV0LW9mLWFuLWFwcA=='
+
 export const view = (more: Partial<VerificationView> = {}): VerificationView => ({
   otp_id: OTP_ID,
   status: 'pending',
@@ -108,7 +110,11 @@ export async function startTestEdge(options: EdgeOptions = {}) {
         lookups.push(hash)
         return stubs.keyByHash(hash)
       },
-      hookSecrets: async () => null,
+      hookSecrets: async () => ({
+        company_id: 'cmp_acme',
+        secrets: [{ mode: 'test', secret: HOOK_SECRET }],
+        missingKey: null,
+      }),
       app: async id => ({
         id,
         company_id: 'cmp_acme',
@@ -132,6 +138,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
   const shell = createHttpShell({ log: captured.log, metrics, clock, pacing }, [
     api.router,
     api.twilio,
+    api.hooks,
     createElementRouter(),
     reference,
   ])

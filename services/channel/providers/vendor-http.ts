@@ -160,10 +160,7 @@ function textsIn(value: unknown, depth: number): string[] {
 
 const GATEWAY_TIMEOUT = 504
 
-/** A longer pause is cut to this. */
-const MAX_RETRY_AFTER_MS = 3_600_000
-
-/** In: a `Retry-After` header, seconds or a date. Null when it says neither. */
+/** In: a `Retry-After` header, seconds or a date. Null when it says neither. How long a provider is paused at most is decided by its gate. */
 export function retryAfterMs(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? ''
   const ms = /^\d+$/.test(text)
@@ -171,7 +168,7 @@ export function retryAfterMs(header: string | undefined, now: number): number | 
     : /^[A-Z][a-z]{2}/.test(text)
       ? Date.parse(text) - now
       : Number.NaN
-  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
+  return Number.isNaN(ms) ? null : Math.max(ms, 0)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -235,7 +235,7 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
   if (NOT_BY_SETTINGS.has(type) || isNoRecipient(refusal)) return { events: [] }
   if (type === 'ChallengeRequiredError') return unplayed('challenge')
   if (judged === undefined) return unplayed(REFUSED_EARLY.has(type) ? 'refused_early' : 'not_recorded')
-  const { call, kind, otp_id, channel, without_link, without_telegram, sealed, reputation } = judged
+  const { call, kind, otp_id, channel, without_link, without_telegram, from_login, sealed, reputation } = judged
   const solved = judged.hardest_challenge && { hardest_challenge: true as const }
   const result = { type: type as ErrorType, scope: refusal.scope }
   if (otp_id !== undefined)
@@ -270,6 +270,7 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
           ...(without_link && { without_link }),
           ...(without_telegram && { without_telegram }),
           ...(reputation === 'suspect' && { suspect: true as const }),
+          ...(from_login && { from_login }),
           ...solved,
         },
         isMessage: call === 'message',

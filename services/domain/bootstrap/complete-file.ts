@@ -42,8 +42,8 @@ export interface BootstrapApp {
   settings: SettingsInput | null
   keys: BootstrapKey[]
   webhook: BootstrapWebhook | null
-  /** Of the modes that the file names; null removes one. */
-  supabase: { [M in Mode]?: string | null | undefined }
+  /** The secrets of the modes that the file names. */
+  supabase: { [M in Mode]?: string[] | undefined }
   providers: BootstrapProvider[] | null
 }
 

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { canonicalCidr } from '../address-lists/cidr.ts'
 import { ADDRESS_CLASSES } from '../address-lists/documents.ts'
-import { hookSecret } from '../tenancy/hook-secrets.ts'
+import { hookSecrets } from '../tenancy/hook-secrets.ts'
 import { lowBalance } from '../tenancy/low-balance.ts'
 import { priceSchema } from '../tenancy/price-schema.ts'
 import { check } from '../tenancy/problems.ts'
@@ -41,11 +41,11 @@ const key = z.strictObject({
   key_file: z.string().optional(),
 })
 
-/** The secret of each mode, or a file that holds it; key-files.ts reads it. */
+/** The secrets of each mode, or a file that holds it; key-files.ts reads it. */
 const supabaseHook = z.strictObject({
-  live: hookSecret.optional(),
+  live: hookSecrets().optional(),
   live_file: z.string().optional(),
-  test: hookSecret.optional(),
+  test: hookSecrets().optional(),
   test_file: z.string().optional(),
 })
 

@@ -13,15 +13,8 @@ import type { CountersignStore } from '../collections.ts'
 import { openAccount } from '../money/batches.ts'
 import { priceUpdate } from '../money/documents.ts'
 import { hashApiKey, keyDocument, last4Of, newApiKey } from '../tenancy/api-keys.ts'
-import {
-  type ApiKey,
-  type App,
-  findProviders,
-  hookSecretContext,
-  providerContext,
-  providerId,
-} from '../tenancy/documents.ts'
-import { sealHookSecret } from '../tenancy/hook-secrets.ts'
+import { type ApiKey, type App, findProviders, providerContext, providerId } from '../tenancy/documents.ts'
+import { openHookSecret, sealHookSecret } from '../tenancy/hook-secrets.ts'
 import { lowBalanceMembers, withLowBalance } from '../tenancy/low-balance.ts'
 import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../webhooks/documents.ts'
 import { createWebhookSecret, newWebhookSecret, withCurrent } from '../webhooks/secrets.ts'
@@ -129,19 +122,22 @@ const ensureApp = (app: BootstrapApp, companyId: string, { store, keyring, clock
   })
 }
 
-/** Sealed anew only where the file's secret is another: every sealing gives another text. */
+/** Sealed anew only where the file's secrets are others: every sealing gives another text. */
 function hookSecretChange(
   { id: app_id, supabase }: BootstrapApp,
   stored: App['hook_secrets'] = {},
   keyring: BootstrapDeps['keyring'],
 ): Pick<App, 'hook_secrets'> {
+  const login = 'supabase'
   const changed = MODES.flatMap(mode => {
-    const [secret, sealed] = [supabase[mode], stored[mode] ?? null]
-    const opened = sealed === null ? null : unsealOrNull(keyring, sealed, hookSecretContext(app_id, mode))
-    const isSame = secret === null ? sealed === null : secret === opened
-    return secret === undefined || isSame ? [] : [[mode, sealHookSecret(keyring, secret, { app_id, mode })]]
+    const secrets = supabase[mode]
+    const place = { app_id, login, mode } as const
+    const opened = (stored[login]?.[mode] ?? []).map(sealed => openHookSecret(keyring, sealed, place))
+    if (secrets === undefined || sameJson(secrets, opened)) return []
+    return [[mode, secrets.map(secret => sealHookSecret(keyring, secret, place))]]
   })
-  return changed.length === 0 ? {} : { hook_secrets: { ...stored, ...Object.fromEntries(changed) } }
+  if (changed.length === 0) return {}
+  return { hook_secrets: { ...stored, [login]: { ...stored[login], ...Object.fromEntries(changed) } } }
 }
 
 async function ensureProviders(

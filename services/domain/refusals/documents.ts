@@ -22,6 +22,8 @@ export interface RefusedCall extends AskedRoute {
   reputation?: 'suspect' | 'abusive'
   /** The call brought a challenge solved at the highest difficulty. */
   hardest_challenge?: true
+  /** A login asked for it, at a receiver of services/edge/hooks. */
+  from_login?: true
 }
 
 /** Who was refused. */

@@ -48,13 +48,21 @@ export interface App extends RevisedDoc, Closable {
   name: string
   /** As they were written: defaults are resolved when they are read. */
   settings: SettingsInput
-  /** Of the hook by which Supabase Auth has codes delivered, sealed: which of them signed a call decides its mode. */
-  hook_secrets?: { [M in Mode]?: string | null }
+  /** Of the logins that sign their calls at /hooks/…, sealed: which of them signed a call decides its mode. */
+  hook_secrets?: HookSecretsOfApp
   created_at: number
 }
 
+/** Logins that have codes delivered and sign their calls, by the names of their receivers. */
+export const SIGNED_LOGINS = ['supabase'] as const
+export type SignedLogin = (typeof SIGNED_LOGINS)[number]
+
+/** Sealed, a few for each mode: a login may have one for each of its hooks, and two while one is replaced. */
+export type HookSecretsOfApp = { [L in SignedLogin]?: { [M in Mode]?: string[] } }
+
 /** The context that the sealed secret of a hook is bound to. */
-export const hookSecretContext = (appId: string, mode: Mode): string => `hook:${appId}:${mode}`
+export const hookSecretContext = (appId: string, login: SignedLogin, mode: Mode): string =>
+  `hook:${appId}:${login}:${mode}`
 
 export interface ApiKey extends Doc {
   app_id: string

@@ -24,6 +24,7 @@ import {
   hookSecretContext,
   isClosed,
   providerContext,
+  type SignedLogin,
   scopeOf,
   type TenancyStore,
 } from './documents.ts'
@@ -61,7 +62,7 @@ export interface AppProviders {
 
 export interface HookSecrets {
   company_id: string
-  /** For each mode that has one. */
+  /** Of both modes. */
   secrets: { mode: Mode; secret: string }[]
   /** Of a secret that cannot be read now. */
   missingKey: MissingKey | null
@@ -71,8 +72,8 @@ export interface Tenancy {
   /** Null for a revoked key, and for a key of a closed app or company. */
   keyByHash(hash: string): Promise<ApiKey | null>
   app(id: string): Promise<TenantApp | null>
-  /** The secrets of the hooks that call an app. Null for an app that is unknown or closed. */
-  hookSecrets(appId: string): Promise<HookSecrets | null>
+  /** The secrets of a login that calls an app. Null for an app that has none, is unknown or closed. */
+  hookSecrets(appId: string, login: SignedLogin): Promise<HookSecrets | null>
   providersOf(appId: string, channel?: Channel): Promise<AppProviders>
   /** The oldest first. */
   webhooks(appId: string): Promise<TenantWebhook[]>
@@ -114,20 +115,21 @@ export const createTenancy = ({
       return { id, company_id, name, settings: resolveSettings(settings) }
     },
 
-    async hookSecrets(appId) {
+    async hookSecrets(appId, login) {
       const app = (await store.docs('apps').get([appId])).get(appId)
-      if (!app?.hook_secrets || isClosed(app)) return null
-      const { company_id, hook_secrets } = app
+      const stored = app?.hook_secrets?.[login]
+      if (!app || !stored || isClosed(app)) return null
+      const { company_id } = app
       if (await isClosedCompany(company_id)) return null
       const found: HookSecrets = { company_id, secrets: [], missingKey: null }
       for (const mode of MODES)
-        try {
-          const sealed = hook_secrets[mode]
-          if (sealed) found.secrets.push({ mode, secret: keyring.unseal(sealed, hookSecretContext(appId, mode)) })
-        } catch (error) {
-          if (!(error instanceof Unsealable)) throw error
-          if (error instanceof MissingKey) found.missingKey = error
-        }
+        for (const sealed of stored[mode] ?? [])
+          try {
+            found.secrets.push({ mode, secret: keyring.unseal(sealed, hookSecretContext(appId, login, mode)) })
+          } catch (error) {
+            if (!(error instanceof Unsealable)) throw error
+            if (error instanceof MissingKey) found.missingKey = error
+          }
       return found
     },
 

@@ -3,9 +3,10 @@
 // To add a language, add its BCP 47 tag to
 //   1. SENTENCES here;
 //   2. CHAT_SENTENCES in languages.chat.ts;
-//   3. services/channel/providers/whatsapp_cloud.languages.ts, if Meta's code for it is not in the list there. If Meta has no templates in
+//   3. REFUSAL_SENTENCES in languages.refusals.ts;
+//   4. services/channel/providers/whatsapp_cloud.languages.ts, if Meta's code for it is not in the list there. If Meta has no templates in
 //      the language, name it in whatsapp_cloud.languages.test.ts instead.
-// languages.chat.test.ts and whatsapp_cloud.languages.test.ts fail for a language that is missing in one of them. A language that is
+// languages.chat.test.ts, which looks at both files, and whatsapp_cloud.languages.test.ts fail for a language that is missing in one of them. A language that is
 // written from right to left is also named in mail-html.test.ts.
 // Everything else follows from SENTENCES: the choice of a language, the direction of a mail, the removal of codes from the log.
 
@@ -14,6 +15,7 @@ export interface Sentences {
   /** The whole SMS, and the subject of a mail. With an app name of 20 characters and a code of 8 digits it has at most 70 characters, so
    *  that it fits one SMS segment in any script. */
   short: string
+  /** Left out where it is not known how long the code is valid. */
   valid: string
   /** For a recipient who did not request a code. */
   notRequested: string

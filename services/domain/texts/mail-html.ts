@@ -11,7 +11,8 @@ interface MailValues {
   subject: string
   app: string
   code: string
-  minutes: string
+  /** Absent where it is not known how long the code is valid. */
+  minutes?: string
 }
 
 /** ISO 15924: Adlam, Arabic, Hebrew, Hanifi Rohingya, N’Ko, Syriac, Thaana. */
@@ -23,21 +24,22 @@ export const directionOf = (locale: string): 'rtl' | 'ltr' =>
 const CODE_STYLE =
   'font-size:28px;font-weight:700;letter-spacing:2px;white-space:nowrap;-webkit-user-select:all;user-select:all'
 
-export function renderMailHtml({ sentences, ...mail }: MailValues & { sentences: Sentences }): string {
+export function renderMailHtml({
+  sentences,
+  saysLife,
+  ...mail
+}: MailValues & { sentences: Sentences; saysLife: boolean }): string {
   const values = shownValues(mail)
   const { short, valid, notRequested } = sentences
-  return mailDocument(
-    mail,
-    `<p style="margin:0 0 16px">${fill(escapeHtml(short), values)}</p>
-<p style="margin:0 0 16px">${fill(escapeHtml(valid), values)}</p>
-<p style="margin:0;font-size:14px">${escapeHtml(notRequested)}</p>`,
-  )
+  const said = [short, ...(saysLife ? [valid] : [])]
+  const shown = said.map(sentence => `<p style="margin:0 0 16px">${fill(escapeHtml(sentence), values)}</p>\n`).join('')
+  return mailDocument(mail, `${shown}<p style="margin:0;font-size:14px">${escapeHtml(notRequested)}</p>`)
 }
 
 /** Of an app's own text. `html` is the app's, only the values in it are escaped: own-texts.ts lets them stand in text alone. */
 export function renderOwnMailHtml({ text, html, ...mail }: MailValues & { text: string; html: string | null }): string {
   const { app, code, minutes } = mail
-  const escaped = { app: escapeHtml(app), code: escapeHtml(code), minutes: escapeHtml(minutes) }
+  const escaped = { app: escapeHtml(app), code: escapeHtml(code), ...(minutes !== undefined && { minutes }) }
   if (html !== null) return /<html\b/i.test(html) ? fill(html, escaped) : mailDocument(mail, fill(html, escaped))
   const paragraphs = escapeHtml(text).split(/\n{2,}/)
   const shown = paragraphs.map(lines => `<p style="margin:0 0 16px">${lines.replaceAll('\n', '<br>')}</p>`).join('\n')
@@ -47,7 +49,7 @@ export function renderOwnMailHtml({ text, html, ...mail }: MailValues & { text: 
 const shownValues = ({ app, code, minutes }: MailValues) => ({
   app: `<bdi>${escapeHtml(app)}</bdi>`,
   code: `<bdi dir="ltr" style="${CODE_STYLE}">${escapeHtml(code)}</bdi>`,
-  minutes: `<bdi>${escapeHtml(minutes)}</bdi>`,
+  ...(minutes !== undefined && { minutes: `<bdi>${minutes}</bdi>` }),
 })
 
 function mailDocument({ locale, subject }: MailValues, content: string): string {

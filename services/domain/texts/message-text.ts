@@ -17,7 +17,8 @@ export interface MessageInput {
   locale: string
   app: string
   code: string
-  minutes: number
+  /** How long the code is valid. Null where that is not known: then nothing is said of it, and an own text that would say it is not used. */
+  minutes: number | null
   sms: Pick<SmsSettings, 'domain' | 'android_hash'>
   /** The app's own text, as `ownTextFor` chooses it; null or absent: the built-in one. */
   own?: ChosenText | null
@@ -45,10 +46,19 @@ export interface MessageText {
 /** How long a code is valid, as a text says it: rounded down, so that it does not promise more time than there is. */
 export const minutesInText = (validMs: number): number => Math.max(1, Math.floor(validMs / MINUTE_MS))
 
-export function renderMessage({ channel, locale, app, code, minutes, sms, own = null }: MessageInput): MessageText {
-  const builtIn = builtInText(channel, locale)
+export function renderMessage({
+  channel,
+  locale,
+  app,
+  code,
+  minutes,
+  sms,
+  own: given = null,
+}: MessageInput): MessageText {
+  const own = given !== null && minutes === null && saysMinutes(given) ? null : given
+  const builtIn = builtInText(channel, locale, minutes !== null)
   const template = own ?? builtIn
-  const values = { app, code, minutes: String(minutes) }
+  const values = { app, code, ...(minutes !== null && { minutes: String(minutes) }) }
   const text = fill(template.text, values)
   if (channel === 'sms') return plainMessage([text, ...autofillLines(sms, code)].join('\n'))
   if (channel !== 'email') return plainMessage(text)
@@ -57,17 +67,21 @@ export function renderMessage({ channel, locale, app, code, minutes, sms, own = 
   const mail = { locale: own?.locale ?? languageOf(locale), subject, ...values }
   const html = own
     ? renderOwnMailHtml({ ...mail, text: own.text, html: own.html ?? null })
-    : renderMailHtml({ ...mail, sentences: sentencesOf(locale) })
+    : renderMailHtml({ ...mail, sentences: sentencesOf(locale), saysLife: minutes !== null })
   return { text, subject, html }
 }
 
 /** The text of an app that has none of its own, and the beginning of one that it writes. */
-export function builtInText(channel: Channel, locale: string): TextTemplate {
+export function builtInText(channel: Channel, locale: string, saysLife = true): TextTemplate {
   const { short, valid, notRequested } = sentencesOf(locale)
   if (channel === 'sms') return { text: short }
-  if (channel !== 'email') return { text: `${short}\n${valid}` }
-  return { text: `${short}\n\n${valid}\n${notRequested}`, subject: short }
+  const life = saysLife ? [valid] : []
+  if (channel !== 'email') return { text: [short, ...life].join('\n') }
+  return { text: [short, '', ...life, notRequested].join('\n'), subject: short }
 }
+
+const saysMinutes = ({ text, subject, html }: TextTemplate): boolean =>
+  [text, subject, html].some(part => part?.includes('{minutes}'))
 
 const sentencesOf = (locale: string): Sentences => SENTENCES[languageOf(locale)] as Sentences
 

@@ -66,8 +66,11 @@ export interface ClaimDoc extends Doc {
   held_until?: number
   /** When the key was first used. A call that takes the claim over leaves it. Absent in documents of a former release. */
   claimed_at?: number
-  /** The idempotency key itself, by which the key is indexed again when data keys rotate. */
-  sealed_key: string
+  /** The idempotency key itself, by which the key is indexed again when data keys rotate. Absent in the claim of a message's content, which
+   *  lives for minutes: it would be the code. */
+  sealed_key?: string
+  /** In the claim of a message's content: the indexes of the idempotency key that its call brought. */
+  keys?: string[]
   /** Where its call resent a verification (`reuse_pending`): what that answered other than the send of the verification had. */
   answer?: ClaimedAnswer
   expires_at: number

@@ -52,6 +52,14 @@ export const idempotencyIndexes = (
   idempotencyKey: string,
 ): string[] => keyring.indexes(`idempotency key:${company_id}:${mode}:${kind}`, idempotencyKey)
 
+/** What a message says, and to whom: by this the same message is known that is asked for again. Apart from idempotency keys, which share
+ *  their collection. */
+export const messageIndexes = (
+  keyring: AllKeysIndexer,
+  { app_id, mode }: AppMode,
+  { recipient, code }: { recipient: string; code: string },
+): string[] => keyring.indexes(`message:${app_id}:${mode}`, JSON.stringify([recipientKey(recipient), code]))
+
 /** Where sends to a recipient take turns. Apart from idempotency keys, which share their collection. */
 export const reuseIndexes = (
   keyring: AllKeysIndexer,

@@ -1,6 +1,7 @@
 // The code of a verification, and the message of a delivery. In: a verification with sealed data. Out: the code; or recipient, code and text.
 // Both are in the clear, and must never be stored or logged.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { TenantApp } from '../tenancy/tenancy.ts'
 import { contactRequestText, type MessageText, minutesInText, renderMessage } from '../texts/message-text.ts'
@@ -57,11 +58,19 @@ export function renderContent(
       locale,
       app: app.name,
       code,
-      minutes: minutesInText(validMs(otp, delivery)),
+      minutes: minutesOf(otp, delivery),
       sms: app.settings.channels.sms,
       own: ownTextFor(app.settings, delivery.channel, otp.locale),
     }),
   }
+}
+
+/** Of a code that we did not make it is known where its caller has told it. Below a minute nothing is said: it would be rounded up. */
+function minutesOf(otp: Otp, delivery: Pick<Delivery, 'created_at'>): number | null {
+  const { code, first_sent_at } = otp
+  if (!('given' in code)) return minutesInText(validMs(otp, delivery))
+  const leftMs = code.life_ms === undefined ? 0 : first_sent_at + code.life_ms - delivery.created_at
+  return leftMs < MINUTE_MS ? null : minutesInText(leftMs)
 }
 
 /** From when the message was made: an answer in the chat does not start the lifetime again. A later resend does, but an earlier message still

@@ -16,8 +16,13 @@ import type { Mode, ReportDetails, ReportedStatus } from '../../../machines/otp.
 const CALL_TIMEOUT_MS = 5_000
 
 /** Calls the OTP actor and waits for its answer. */
-export const requestOtp = async (broker: Pick<Broker, 'request'>, body: OtpCall, trace: Trace): Promise<OtpAnswer> =>
-  (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer
+export const requestOtp = async (
+  broker: Pick<Broker, 'request'>,
+  body: OtpCall,
+  trace: Trace,
+  waitMs = CALL_TIMEOUT_MS,
+): Promise<OtpAnswer> =>
+  (await broker.request('otp.calls', { id: randomUUID(), body, trace }, Math.min(waitMs, CALL_TIMEOUT_MS))) as OtpAnswer
 
 export const channelQueue = (channel: Channel): ChannelQueue => `channel.${channel}`
 

@@ -25,11 +25,15 @@ export interface SignedRequest {
 export const standardSignature = (secret: string, { id, timestamp, body }: SignedRequest): string =>
   createHmac('sha256', standardKey(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')
 
-/** Whether one of the signatures in the header is right, and the request not older or newer than five minutes. Some senders separate
- *  signatures by a comma and a space. */
+/** Whether the request names itself, and is not older or newer than five minutes. */
+export function isRecent({ id, timestamp }: Omit<SignedRequest, 'body'>, now: number): boolean {
+  const age = Math.abs(now / 1000 - Number(timestamp))
+  return id !== '' && /^\d+$/.test(timestamp) && age <= MAX_AGE_SECONDS
+}
+
+/** Whether one of the signatures in the header is right, and the request recent. Some senders separate signatures by a comma and a space. */
 export function isSignedBy(secret: string, request: SignedRequest, header: string, now: number): boolean {
-  const age = Math.abs(now / 1000 - Number(request.timestamp))
-  if (request.id === '' || !/^\d+$/.test(request.timestamp) || age > MAX_AGE_SECONDS) return false
+  if (!isRecent(request, now)) return false
   const right = `v1,${standardSignature(secret, request)}`
   return header.split(/,?\s+/, MAX_SIGNATURES).some(given => isSameSecret(given, right))
 }

@@ -106,5 +106,6 @@ const LIMIT_ERRORS: Record<LimitScope, TwilioError> = {
   client_ip_reputation: TWILIO_ERRORS.tooMany,
   app: TWILIO_ERRORS.tooMany,
   app_without_client_ip: TWILIO_ERRORS.tooMany,
+  app_hooks: TWILIO_ERRORS.tooMany,
   spend_cap: TWILIO_ERRORS.tooMany,
 }

@@ -16,9 +16,10 @@ import { MAYBE_EXECUTED, Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { CachedApp, IsAskedFor } from '../apps.ts'
-import { refusal } from '../refusals.ts'
+import { expiredRefusal, refusal } from '../refusals.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
+import { claimIds } from './idempotency-claims.ts'
 import { type CallResult, type RefusalDeps, recordRefusal } from './record-refusal.ts'
 import { createResend, type ResendDeps } from './resend.ts'
 import { createSendOrResend, type ReuseDeps, reuseKeyOf } from './reuse-pending.ts'
@@ -37,8 +38,6 @@ export type CallDeps = SendDeps &
   }
 
 const MISSING_KEY_DETAIL = 'A key that this needs is not configured now. Nothing was changed.'
-
-const EXPIRED_DETAIL = 'Its caller does not wait any longer. Nothing was executed.'
 
 /** Enough for large groups in the store, and few enough that a call takes a fraction of a second once it is begun. */
 export const MAX_CALLS_IN_PROGRESS = 128
@@ -67,9 +66,9 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     const call = received.body as OtpCall
     const executeInTurn = () => takeTurn(() => execute(received, call))
     if (call.type !== 'otp.send') return executeInTurn()
-    // Repeated calls with one idempotency key wait here for the first one, so that they do not poll the store or take the turns of others.
+    // Repeated calls with one idempotency key, or of one message, wait here for the first one, so that they do not poll the store or take the turns of others.
     const { claim } = call
-    const executeOfClaim = claim === null ? executeInTurn : () => runPerClaim(claim.ids.join(), executeInTurn)
+    const executeOfClaim = claim === null ? executeInTurn : () => runPerClaim(claimIds(claim).join(), executeInTurn)
     // So do calls that may resend what an earlier one for the same recipient has started. Where the app cannot be read, the call itself
     // finds out.
     const app = isServerVerification(call) ? await apps.get(call.by.app_id).catch(() => null) : null
@@ -92,18 +91,18 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
   async function answerOrRefuse(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
     const { id, expired, trace } = received
     const result: CallResult = expired()
-      ? { answer: { ...refusal('ServiceUnavailableError', EXPIRED_DETAIL), executed: false } }
-      : await handle(id, call, trace).catch(error => ({ answer: answerError(id, call, error, trace) }))
+      ? { answer: expiredRefusal() }
+      : await handle(received, call).catch(error => ({ answer: answerError(id, call, error, trace) }))
     recordRefusal(deps, call, result, trace)
     return result.answer
   }
 
-  async function handle(id: string, call: OtpCall, trace: Trace | undefined): Promise<CallResult> {
+  async function handle({ id, trace, expired }: ReceivedCall, call: OtpCall): Promise<CallResult> {
     switch (call.type) {
       case 'otp.send': {
         const app = await loadApp(call)
         const sendCall = reusesPending(call, app.settings) ? sendOrResend : send
-        return { ...(await sendCall(id, call, app, trace)), settings: app.settings }
+        return { ...(await sendCall(id, call, app, trace, expired)), settings: app.settings }
       }
       case 'otp.resend': {
         const app = await loadApp(call)

@@ -1,4 +1,5 @@
-// Claims on idempotency keys. A claim has the id of the verification that it leads to. It is bound once that verification exists, and
+// Claims on idempotency keys, and on what messages say: one on recipient and code, for a minute or ten, lets a message that is asked for twice
+// be sent once. A claim has the id of the verification that it leads to. It is bound once that verification exists, and
 // removed when the send was refused. If the process that holds a claim dies, the next call takes the claim over: soon afterwards with the
 // same verification id, so that one key never makes two verifications; long afterwards as if the key were new. A claim that no call comes
 // for stays until its purge time.
@@ -51,7 +52,16 @@ interface Hold {
   expires_at: number
 }
 
+/** One index that a call claims. */
+interface Index {
+  id: string
+  lifeMs: number
+  sealed_key?: string | undefined
+  keys?: string[] | undefined
+}
+
 export interface Claims {
+  /** `lifeMs`: of the idempotency key. */
   claim(claim: KeyedClaim, new_otp_id: string, lifeMs: number): Promise<Claim>
   /** Binds the key to a verification that exists, and to what the call answered. The claim does not outlive that verification. */
   bind(held: HeldClaim, otp: Pick<OtpDoc, '_id' | 'purge_at'>, answer: ClaimedAnswer): Promise<void>
@@ -70,7 +80,7 @@ export interface ClaimDeps {
 }
 
 export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
-  const newClaimDoc = (id: string, sealed_key: string, otp_id: string, lifeMs: number) => {
+  const newClaimDoc = ({ id, lifeMs, sealed_key, keys }: Index, otp_id: string) => {
     const now = clock.now()
     const expires_at = now + lifeMs
     return {
@@ -78,19 +88,16 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
       otp_id,
       held_until: now + CLAIM_HELD_MS,
       claimed_at: now,
-      sealed_key,
+      ...(sealed_key !== undefined && { sealed_key }),
+      ...(keys && { keys }),
       expires_at,
       purge_at: purgeAt(expires_at),
     }
   }
 
   /** Null when another call released or took over the index at the same time: the caller tries again. */
-  async function takeOver(
-    id: string,
-    sealed_key: string,
-    new_otp_id: string,
-    lifeMs: number,
-  ): Promise<Hold | BoundClaim | 'busy' | null> {
+  async function takeOver(index: Index, new_otp_id: string): Promise<Hold | BoundClaim | 'busy' | 'other' | null> {
+    const { id } = index
     const found = await getOne(claims, id)
     if (!found) return null
     const { otp_id, held_until, claimed_at = 0, expires_at, answer } = found
@@ -98,6 +105,7 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
     // The write is conditional on what was read, so of two calls that try at once only one takes the claim over.
     const unchanged = { _id: id, otp_id, held_until: held_until ?? { $exists: false } }
     if (now < expires_at) {
+      if (areOtherKeys(found.keys, index.keys)) return 'other'
       const otp = await getOne(otps, otp_id)
       if (otp) return { kind: 'bound', otp, answer }
       // The same call held the claim and was delivered again because its process died, so there is no other holder to wait for.
@@ -113,27 +121,25 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
           : null
       }
     }
-    const { _id, ...fresh } = newClaimDoc(id, sealed_key, new_otp_id, lifeMs)
+    const { _id, ...fresh } = newClaimDoc(index, new_otp_id)
     const taken = now < expires_at ? { ...fresh, claimed_at } : fresh
-    const update = { $set: taken, $unset: { answer: true } } as const
+    const update = {
+      $set: taken,
+      $unset: { answer: true, ...(taken.keys === undefined && { keys: true as const }) },
+    } as const
     return (await claims.modify(unchanged, update)) ? holdOf({ _id, ...taken }) : null
   }
 
-  async function claimIndex(
-    id: string,
-    sealed_key: string,
-    new_otp_id: string,
-    lifeMs: number,
-  ): Promise<Hold | BoundClaim> {
+  async function claimIndex(index: Index, new_otp_id: string): Promise<Hold | BoundClaim | 'other'> {
     for (let polls = 0; polls < MAX_POLLS; polls += 1) {
-      const claim = newClaimDoc(id, sealed_key, new_otp_id, lifeMs)
+      const claim = newClaimDoc(index, new_otp_id)
       const [answer] = await claims.insert([claim])
       if (answer === 'inserted') return holdOf(claim)
-      const existing = await takeOver(id, sealed_key, new_otp_id, lifeMs)
+      const existing = await takeOver(index, new_otp_id)
       if (existing !== null && existing !== 'busy') return existing
       if (existing === 'busy') await sleep(clock, POLL_MS)
     }
-    throw new Unavailable('another call with this idempotency key is still under way')
+    throw new Unavailable('another call with this idempotency key, or with the same message, is still under way')
   }
 
   /** Makes an index that this call holds lead to another verification. */
@@ -154,15 +160,11 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
   }
 
   /** Claims the indexes in turn and adds to `holds` what it gets. */
-  async function claimAll(
-    { ids, sealed_key }: KeyedClaim,
-    holds: Hold[],
-    new_otp_id: string,
-    lifeMs: number,
-  ): Promise<Claim> {
+  async function claimAll(indexes: readonly Index[], holds: Hold[], new_otp_id: string): Promise<Claim> {
     let otp_id = new_otp_id
-    for (const id of ids) {
-      const claimed = await claimIndex(id, sealed_key, otp_id, lifeMs)
+    for (const index of indexes) {
+      const claimed = await claimIndex(index, otp_id)
+      if (claimed === 'other') continue
       if ('kind' in claimed) {
         await releaseAll(holds)
         return claimed
@@ -179,7 +181,7 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
     async claim(claim, new_otp_id, lifeMs) {
       const holds: Hold[] = []
       try {
-        return await claimAll(claim, holds, new_otp_id, lifeMs)
+        return await claimAll(indexesOf(claim, lifeMs), holds, new_otp_id)
       } catch (error) {
         await releaseAll(holds).catch(() => {})
         throw error
@@ -194,6 +196,18 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
     release: ({ holds }) => releaseAll(holds),
   }
 }
+
+/** Those of the key first, in every call. */
+const indexesOf = ({ ids, sealed_key, content }: KeyedClaim, lifeMs: number): Index[] => [
+  ...ids.map(id => ({ id, lifeMs, sealed_key })),
+  ...(content?.ids ?? []).map(id => ({ id, lifeMs: content?.life_ms ?? 0, keys: content?.keys })),
+]
+
+const areOtherKeys = (some: readonly string[] | undefined, others: readonly string[] | undefined): boolean =>
+  some !== undefined && others !== undefined && !some.some(key => others.includes(key))
+
+/** All indexes that a call claims. */
+export const claimIds = ({ ids, content }: KeyedClaim): string[] => [...ids, ...(content?.ids ?? [])]
 
 /** A claim leads to a verification, so it must not outlive it. */
 export const claimLifeMs = ({ min_life_ms = 0 }: KeyedClaim, settings: AppSettings, mode: Mode): number =>

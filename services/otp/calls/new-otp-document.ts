@@ -8,7 +8,7 @@ import { partitionOf } from '../../../infra/partitions.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf } from '../../../machines/calls.ts'
 import { rulesFrom } from '../../../machines/otp.changes.ts'
-import { MESSAGE_LIFE_MS } from '../../../machines/otp.code-life.ts'
+import { messageLifeMs } from '../../../machines/otp.code-life.ts'
 import { step } from '../../../machines/otp.step.ts'
 import type { Prices, SendCircumstances } from '../../../machines/otp.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
@@ -19,6 +19,7 @@ import { effectMessages } from '../../domain/verifications/outbox.ts'
 import { firstLookAt, owesDelivery } from '../../domain/verifications/owed.ts'
 import type { CachedApp } from '../apps.ts'
 import { linkFor } from '../whatsapp-links.ts'
+import { claimIds } from './idempotency-claims.ts'
 import type { SendPlan } from './send-plan.ts'
 
 export interface NewOtpInput {
@@ -76,8 +77,14 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
             salt: keyring.seal(randomBytes(SALT_BYTES).toString('base64url'), atRest.salt({ otp_id, app_id })),
             length: settings.code.length,
           }
-        : { given: keyring.seal(plan.givenCode, atRest.givenCode(otp_id)) },
-    rules: plan.givenCode === null ? rulesFrom(settings) : { ...rulesFrom(settings), ttl_ms: MESSAGE_LIFE_MS },
+        : {
+            given: keyring.seal(plan.givenCode, atRest.givenCode(otp_id)),
+            ...(call.code_life_ms !== undefined && { life_ms: call.code_life_ms }),
+          },
+    rules:
+      plan.givenCode === null
+        ? rulesFrom(settings)
+        : { ...rulesFrom(settings), ttl_ms: messageLifeMs(call.code_life_ms) },
     delivery_id: newId('dlv', at),
     prices,
     link: linkFor(keyring, { otp_id, locale, whatsapp }, app),
@@ -109,6 +116,6 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
   if (trace !== undefined) doc.request_id = trace.request_id
   if (call.sealed_metadata !== undefined)
     doc.metadata = keyring.seal(keyring.unseal(call.sealed_metadata, inFlight.metadata), atRest.metadata(otp_id))
-  if (call.claim !== null) doc.claims = call.claim.ids
+  if (call.claim !== null) doc.claims = claimIds(call.claim)
   return doc
 }

@@ -79,6 +79,7 @@ function refusedSend(
       kind: by.kind,
       sealed: keyring.seal(JSON.stringify(person), refusedPersonContext(refusal_id)),
       ...askedRoute(call, code),
+      ...(call.from_login && { from_login: true as const }),
       ...(client && client.reputation !== 'unknown' && { reputation: client.reputation }),
     }
   }

@@ -26,7 +26,7 @@ const TURN_MS = 10_000
 const MAX_PENDING_MS = MAX_CODE_LIFE_MS + MAX_AGE_OF_TAKEN_OVER_ID_MS
 
 export interface ReuseDeps {
-  keyring: Pick<Keyring, 'indexes' | 'seal' | 'unseal'>
+  keyring: Pick<Keyring, 'indexes' | 'unseal'>
   claims: Claims
   otps: Pick<Docs<OtpDoc>, 'find' | 'update'>
   clock: Pick<Clock, 'now'>
@@ -55,9 +55,15 @@ export function reuseKeyOf(keyring: Recipients, call: SendCall): string | null {
 }
 
 export function createSendOrResend({ keyring, claims, otps, clock, send, resend }: ReuseDeps) {
-  return async (command_id: string, call: SendCall, app: CachedApp, trace: Trace | undefined): Promise<SendResult> => {
+  return async (
+    command_id: string,
+    call: SendCall,
+    app: CachedApp,
+    trace: Trace | undefined,
+    expired: () => boolean,
+  ): Promise<SendResult> => {
     const { by } = call
-    const start = () => send(command_id, call, app, trace)
+    const start = () => send(command_id, call, app, trace, expired)
     const recipient = recipientOf(keyring, call)
     if (recipient === undefined) return start()
 
@@ -103,7 +109,7 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
     }
 
     // It holds no key: nothing is found by it once the call is over.
-    const claim = { ids: turnsOf(keyring, call, recipient), sealed_key: keyring.seal('', 'reuse') }
+    const claim = { ids: turnsOf(keyring, call, recipient) }
     const turn = await claims.claim(claim, call.otp_id, TURN_MS)
     try {
       const found = await latestOfRecipient({ otps, keyring }, by, recipient, clock.now() - MAX_PENDING_MS)

@@ -31,7 +31,7 @@ import { type Funds, INSUFFICIENT_FUNDS } from '../funds.ts'
 import type { Limits } from '../limits/limits.ts'
 import { sendQuotas } from '../limits/quota-counters.ts'
 import { type JudgedAddress, judgeClientAddress, type Reputation } from '../limits/reputation.ts'
-import { refusal } from '../refusals.ts'
+import { expiredRefusal, refusal } from '../refusals.ts'
 import {
   chainReservations,
   type Granted,
@@ -91,7 +91,14 @@ interface NewSend extends Pick<NewOtpInput, 'command_id' | 'otp_id' | 'call' | '
 export const createSend = (deps: SendDeps) => {
   const { keyring, claims, limits, otps, metadataIndexes, relay, recentOtps, funds, guard, challenges, onChange } = deps
 
-  return async (command_id: string, call: SendCall, app: CachedApp, trace: Trace | undefined): Promise<SendResult> => {
+  /** `expired`: whether the caller does not wait any longer. */
+  return async (
+    command_id: string,
+    call: SendCall,
+    app: CachedApp,
+    trace: Trace | undefined,
+    expired: () => boolean,
+  ): Promise<SendResult> => {
     const refused = (answer: Refusal, parsed: ParsedRecipient | null): SendResult => ({
       answer,
       recipient: refusedRecipient(keyring, call.by, text, parsed),
@@ -118,6 +125,12 @@ export const createSend = (deps: SendDeps) => {
     if (granted.refusal) {
       await releaseKey(claim)
       return { ...refused(granted.refusal, recipient.parsed), solvedHardest: granted.solvedHardest }
+    }
+    // A login that has no answer drops its code. Any other caller can ask what came of its call.
+    if (call.from_login && expired()) {
+      await granted.undo()
+      await releaseKey(claim)
+      return refused(expiredRefusal(), recipient.parsed)
     }
     return { answer: await insertOtp(granted, command_id) }
   }
@@ -167,7 +180,7 @@ export const createSend = (deps: SendDeps) => {
       plan,
       recipientIndex: indexes[0] ?? '',
       clientAddress: client?.value ?? null,
-      circumstances: circumstancesOf(plan.asked, client, challenge),
+      circumstances: circumstancesOf(call, plan.asked, client, challenge),
       prices: await funds.pricesFor(call.by, plan),
       trace,
     }
@@ -181,6 +194,7 @@ export const createSend = (deps: SendDeps) => {
       mailboxIndexes: plan.magic ? null : mailboxIndexes(keyring, call.by, plan.recipient.value, indexes),
       address: client,
       sendsMessage: draft.context.link === null,
+      fromLogin: call.from_login === true,
     })
     const isUnlearned = await prepareIsUnlearned(deps, { otp_id, by: call.by, plan, quotas })
     // The guard reads at the same time. Otherwise sends about which it knows enough would run ahead of the others that began with them, and
@@ -243,6 +257,7 @@ export const createSend = (deps: SendDeps) => {
 
 /** Undefined where nothing is unusual, as in most sends. */
 function circumstancesOf(
+  { from_login }: SendCall,
   asked: AskedRoute,
   client: JudgedAddress | null,
   { solvedHardest }: ChallengeOutcome,
@@ -250,5 +265,6 @@ function circumstancesOf(
   const circumstances: SendCircumstances = { ...asked }
   if (client?.reputation === 'suspect') circumstances.suspect = true
   if (solvedHardest) circumstances.hardest_challenge = true
+  if (from_login) circumstances.from_login = true
   return Object.keys(circumstances).length === 0 ? undefined : circumstances
 }

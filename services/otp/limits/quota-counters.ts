@@ -30,6 +30,8 @@ export interface SendQuotaInput extends ResendQuotaInput {
   mailboxIndexes: readonly string[] | null
   /** False when the caller gets a wa.me link and no message is sent. */
   sendsMessage: boolean
+  /** A login asks for it, at a receiver of services/edge/hooks. */
+  fromLogin?: boolean
 }
 
 /** Anyone can read a publishable key. So what a recipient gets, and sends without an address, are counted apart for the two kinds of key:
@@ -39,6 +41,8 @@ export const sendQuotas = (keyring: Indexer, send: SendQuotaInput): Quota[] =>
     ...countedResend(keyring, send),
     recipient: send.mailboxIndexes && recipientCounter(send, `sends:${send.kind}`, send.mailboxIndexes),
     withoutAddress: { key: counterKey(send, 'without_ip', send.kind) },
+    hooks: { key: counterKey(send, 'hooks') },
+    fromLogin: send.fromLogin === true,
     sendsMessage: send.sendsMessage,
   })
 

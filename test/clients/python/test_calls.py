@@ -18,7 +18,7 @@ OPERATIONS = {
     "status": calls.status("otp_1"),
     "cancel": calls.cancel("otp_1"),
     "exchange": calls.exchange("otp_vt_1"),
-    "messages.send": calls.send_message(recipient="a@b.example", code="1234", locale=None, client_ip=None, idempotency_key=None),
+    "messages.send": calls.send_message(recipient="a@b.example", code="1234", locale=None, client_ip=None, expires_in_seconds=300, idempotency_key=None),
 }
 NOT_REPEATABLE = {"verify": calls.verify("otp_1", "123456"), "resend": calls.resend("otp_1", None)}
 

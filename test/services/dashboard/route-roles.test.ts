@@ -110,7 +110,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'POST /apps/{id}/webhook/enable': {},
   'POST /apps/{id}/webhook/test': {},
   'GET /apps/{id}/hooks/supabase': {},
-  'PUT /apps/{id}/hooks/supabase': { body: { mode: 'test', secret: null } },
+  'PUT /apps/{id}/hooks/supabase': { body: { mode: 'test', secrets: null } },
   'GET /apps/{id}/endpoints': {},
   'POST /apps/{id}/endpoints': { body: { url: 'https://other.example/hook' } },
   'GET /endpoints/{id}': {},

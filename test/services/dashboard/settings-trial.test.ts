@@ -550,6 +550,43 @@ onEmbeddedStore('a replay of past calls', fresh => {
     ])
   })
 
+  it('counts what a login hands over by the limit that is for logins', async () => {
+    const saved: SettingsInput = { limits: { app_hooks: [{ max: 2, seconds: 60 }] } }
+    const since = actor.clock.now()
+    const app_id = await createApp(saved)
+    const by = { company_id: 'cmp_a', app_id, mode: 'live', key_id: 'key_server', kind: 'server' } as const
+    const kinds: string[] = []
+    for (const last of [1, 2, 3]) {
+      const { kind } = await actor.ask({
+        type: 'otp.send',
+        by,
+        otp_id: newId('msg', actor.clock.now()),
+        locale: null,
+        sealed_client_ip: null,
+        claim: null,
+        sealed_recipient: keyring.seal(`+1415555000${last}`, inFlight.recipient),
+        sealed_code: keyring.seal('123456', inFlight.code),
+        from_login: true,
+      })
+      kinds.push(kind)
+      await actor.clock.advance(1)
+    }
+    expect(kinds).to.deep.equal(['verification', 'verification', 'refused'])
+    await eventually(async () => expect(await store.docs('refusals').count({ app_id })).to.equal(1))
+    const tried = async (limits: SettingsInput['limits']) => {
+      const { sends, refused, no_longer_refused } = await replay(app_id, since, saved, { limits })
+      return { sends, refused, no_longer_refused }
+    }
+    const one = { type: 'RateLimitExceededError', scope: 'app_hooks', country: 'US', count: 1 }
+    expect(await tried({ ...saved.limits, app_without_client_ip: [{ max: 1, seconds: 60 }] })).to.deep.equal({
+      sends: 3,
+      refused: [],
+      no_longer_refused: [],
+    })
+    expect(await tried({})).to.deep.include({ refused: [], no_longer_refused: [one] })
+    expect((await tried({ app_hooks: [{ max: 1, seconds: 60 }] })).refused).to.deep.equal([one])
+  })
+
   it('lets through no message on Telegram whose letters it cannot carry', async () => {
     const saved: SettingsInput = { limits: { recipient_messages: [] }, blocked_countries: ['US'] }
     const since = actor.clock.now()

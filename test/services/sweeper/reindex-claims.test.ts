@@ -95,7 +95,7 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
     const { _id, sealed_key, ...times } = copy ?? claim
     const { expires_at, purge_at } = claim
     expect(times).to.deep.equal({ otp_id, held_until: 0, expires_at, purge_at })
-    expect(testKeyring(2).unseal(sealed_key, idempotencyKeyContext(OWNER))).to.equal(key)
+    expect(testKeyring(2).unseal(sealed_key ?? '', idempotencyKeyContext(OWNER))).to.equal(key)
   })
 
   it('is copied with the answer of its call, whose link the new data key opens', async () => {

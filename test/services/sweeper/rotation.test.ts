@@ -124,7 +124,9 @@ eachStore('rotation of data keys', fresh => {
       webhook: () => change('webhooks', 'app_1', { secrets: [createWebhookSecret(before, 'whsec_1', secret)] }),
       hook: () =>
         change('apps', 'app_1', {
-          hook_secrets: { test: before.seal('whsec_1', hookSecretContext('app_1', 'test')) },
+          hook_secrets: {
+            supabase: { test: [before.seal('whsec_1', hookSecretContext('app_1', 'supabase', 'test'))] },
+          },
         }),
     }
     for (const [what, write] of Object.entries(writes)) {
@@ -408,13 +410,15 @@ eachStore('rotation of data keys', fresh => {
       sealed_client_ip: null,
       claim: null,
     })
-    const hook_secrets = { test: before.seal('whsec_1', hookSecretContext('app_1', 'test')) }
+    const context = hookSecretContext('app_1', 'supabase', 'test')
+    const hook_secrets = { supabase: { test: [after.seal('whsec_0', context), before.seal('whsec_1', context)] } }
     await store.docs('apps').update([{ ids: ['app_1'], update: { $set: { hook_secrets } } }])
     await rotateUntilDone()
     const { code } = (await otp(id)).context
     expect(after.unseal(('given' in code && code.given) || '', atRest.givenCode(id))).to.equal('482913')
     const app = (await store.docs('apps').get(['app_1'])).get('app_1')
-    expect(after.unseal(app?.hook_secrets?.test ?? '', hookSecretContext('app_1', 'test'))).to.equal('whsec_1')
+    const resealed = app?.hook_secrets?.supabase?.test ?? []
+    expect(resealed.map(sealed => after.unseal(sealed, context))).to.deep.equal(['whsec_0', 'whsec_1'])
   })
 
   it('ends after a pass that found nothing to renew, and reports its progress', async () => {

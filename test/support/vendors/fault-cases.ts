@@ -66,7 +66,7 @@ export function itNamesVendorFaults({
     for (const [retryAfter, ms] of [
       ['17', 17_000],
       ['0', 0],
-      ['999999999', 3_600_000],
+      ['999999999', 999_999_999_000],
       ['soon', null],
     ] as const)
       it(`takes 429 with "Retry-After: ${retryAfter}" for the provider's fault, with a pause of ${ms} ms`, async () => {

@@ -76,9 +76,17 @@ def exchange(verification_token: str) -> Operation[ExchangeResult]:
 
 
 def send_message(
-    *, recipient: str, code: str, locale: str | None, client_ip: str | None, idempotency_key: str | None
+    *,
+    recipient: str,
+    code: str,
+    locale: str | None,
+    client_ip: str | None,
+    expires_in_seconds: int | None,
+    idempotency_key: str | None,
 ) -> Operation[Message]:
-    body = _present(recipient=recipient, code=code, locale=locale, client_ip=client_ip)
+    body = _present(
+        recipient=recipient, code=code, locale=locale, client_ip=client_ip, expires_in_seconds=expires_in_seconds
+    )
     return Operation("POST", "/messages", Message, body, _idempotent(idempotency_key))
 
 

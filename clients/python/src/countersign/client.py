@@ -222,11 +222,19 @@ class Messages:
         *,
         client_ip: str | None = None,
         locale: str | None = None,
+        expires_in_seconds: int | None = None,
         idempotency_key: str | None = None,
     ) -> Message:
-        """Sends a code of 4 to 10 letters or digits. Server keys only."""
+        """Sends a code of 4 to 10 letters or digits. Server keys only. The message says how long the code is good for where you do."""
         return self._client._run(
-            calls.send_message(recipient=recipient, code=code, client_ip=client_ip, locale=locale, idempotency_key=idempotency_key)
+            calls.send_message(
+                recipient=recipient,
+                code=code,
+                client_ip=client_ip,
+                locale=locale,
+                expires_in_seconds=expires_in_seconds,
+                idempotency_key=idempotency_key,
+            )
         )
 
 
@@ -347,11 +355,19 @@ class AsyncMessages:
         *,
         client_ip: str | None = None,
         locale: str | None = None,
+        expires_in_seconds: int | None = None,
         idempotency_key: str | None = None,
     ) -> Message:
-        """Sends a code of 4 to 10 letters or digits. Server keys only."""
+        """Sends a code of 4 to 10 letters or digits. Server keys only. The message says how long the code is good for where you do."""
         return await self._client._run(
-            calls.send_message(recipient=recipient, code=code, client_ip=client_ip, locale=locale, idempotency_key=idempotency_key)
+            calls.send_message(
+                recipient=recipient,
+                code=code,
+                client_ip=client_ip,
+                locale=locale,
+                expires_in_seconds=expires_in_seconds,
+                idempotency_key=idempotency_key,
+            )
         )
 
 

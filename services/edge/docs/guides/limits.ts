@@ -46,6 +46,7 @@ const SCOPES: Record<z.output<typeof limitScope>, string> = {
   client_ip_reputation: 'The same for a VPN, a proxy, Tor or a datacenter, which may do a fifth of it.',
   app: 'Sends and resends of the whole app, or those of its publishable keys.',
   app_without_client_ip: 'Sends of the app without a usable `client_ip`. Pass the address of your user.',
+  app_hooks: "Codes that the app's own login hands to a receiver without a usable address of its user.",
   recipient_verify: 'Wrong codes for this recipient, over all its verifications.',
   resend_cooldown: 'The wait between two sends of one verification.',
   fraud_guard: 'The fraud guard: too few codes to this number, or to numbers like it, are ever entered.',

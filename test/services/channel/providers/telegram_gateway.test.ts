@@ -129,7 +129,7 @@ describe('the Telegram Gateway', () => {
 
     it('FLOOD_WAIT_n pauses the provider for n seconds', async () => {
       expect(await faultAfter(telegramError('FLOOD_WAIT_17'))).to.have.property('retryAfterMs', 17_000)
-      expect(await faultAfter(telegramError('FLOOD_WAIT_86400', 429))).to.have.property('retryAfterMs', 3_600_000)
+      expect(await faultAfter(telegramError('FLOOD_WAIT_86400', 429))).to.have.property('retryAfterMs', 86_400_000)
     })
 
     it('MESSAGE_ALREADY_SENT is an unknown outcome', async () => {

@@ -19,13 +19,13 @@ describe('an answer of a vendor', () => {
       ['120', 120_000],
       [' 3 ', 3_000],
       ['3600', 3_600_000],
-      ['86400', 3_600_000],
-      ['9'.repeat(400), 3_600_000],
+      ['86400', 86_400_000],
+      ['9'.repeat(400), Number.POSITIVE_INFINITY],
       ['Tue, 01 Jan 2030 00:00:30 GMT', 30_000],
       ['Tuesday, 01-Jan-30 00:00:30 GMT', 30_000],
       ['Tue Jan  1 00:00:30 2030 GMT', 30_000],
       ['Mon, 31 Dec 2029 23:59:59 GMT', 0],
-      ['Tue, 01 Jan 2040 00:00:00 GMT', 3_600_000],
+      ['Wed, 02 Jan 2030 00:00:00 GMT', 86_400_000],
     ] as const)
       it(`means ${ms} ms for ${JSON.stringify(header.slice(0, 40))}`, () => {
         expect(retryAfterMs(header, NOW)).to.equal(ms)
@@ -36,11 +36,11 @@ describe('an answer of a vendor', () => {
         expect(retryAfterMs(header, NOW)).to.equal(null)
       })
 
-    it('is ignored or means at most an hour for every random header', () => {
+    it('is ignored or means a time to come for every random header', () => {
       fc.assert(
         fc.property(fc.oneof(fc.string(), fc.integer().map(String), fc.date().map(String)), header => {
           const ms = retryAfterMs(header, NOW)
-          expect(ms === null || (ms >= 0 && ms <= 3_600_000)).to.equal(true)
+          expect(ms === null || ms >= 0).to.equal(true)
         }),
       )
     })

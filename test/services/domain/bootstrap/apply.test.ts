@@ -200,11 +200,12 @@ eachStore('applying the bootstrap file', fresh => {
 
   it('sets, keeps and removes the secrets of the Supabase hook', async () => {
     const store = await fresh()
-    const secrets = async () => (await createTenancy({ store, keyring }).hookSecrets('app_shop'))?.secrets
+    const secrets = async () => (await createTenancy({ store, keyring }).hookSecrets('app_shop', 'supabase'))?.secrets
     const [first, second] = ['whsec_c2VjcmV0LW9mLXN1cGFiYXNl', 'whsec_YW5vdGhlci1vZi1zdXBhYmFzZQ==']
-    await apply(store, withApp({ hooks: { supabase: { test: `v1,${first}`, live: second } } }))
+    await apply(store, withApp({ hooks: { supabase: { test: `v1,${first}|v1,${second}`, live: [second] } } }))
     expect(await secrets()).to.have.deep.members([
       { mode: 'test', secret: first },
+      { mode: 'test', secret: second },
       { mode: 'live', secret: second },
     ])
     await apply(store, withApp({ hooks: { supabase: { test: second } } }))

@@ -61,7 +61,7 @@ async function meaning(store: CountersignStore) {
     apps: await Promise.all(
       plain.apps.map(async ({ rev: _, hook_secrets: __, ...app }) => ({
         ...app,
-        hooks: await reader.hookSecrets(app._id),
+        hooks: await reader.hookSecrets(app._id, 'supabase'),
       })),
     ),
     keys: keys.map(({ hash, last4, ...key }) => (key._id === 'key_made' ? key : { ...key, hash, last4 })),

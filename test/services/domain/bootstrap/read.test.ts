@@ -139,7 +139,7 @@ describe('reading the bootstrap file', () => {
     const file = (supabase: object) =>
       JSON.stringify({ companies: [{ id: 'cmp_a', apps: [{ id: 'app_a', hooks: { supabase } }] }] })
     const { companies } = readBootstrap(file({ live: null, test_file: '/run/secrets/hook' }), { readFile })
-    expect(companies[0]?.apps[0]?.supabase).to.deep.equal({ live: null, test: secret })
+    expect(companies[0]?.apps[0]?.supabase).to.deep.equal({ live: [], test: [secret] })
     expect(problemsOf(file({ live_file: '/run/secrets/none' }), { readFile }).map(({ path }) => path)).to.deep.equal([
       'companies.0.apps.0.hooks.supabase.live_file',
     ])

@@ -30,6 +30,7 @@ const DEFAULTS = {
       { max: 20000, seconds: 86400 },
     ],
     app_without_client_ip: [{ max: 60, seconds: 60 }],
+    app_hooks: [{ max: 600, seconds: 60 }],
     client_ip_reputation_factor: 0.2,
     recipient_verify: [{ max: 20, seconds: 3600 }],
   },

@@ -1,8 +1,19 @@
 import { expect } from 'chai'
 import { CHAT_SENTENCES } from '../../../../services/domain/texts/languages.chat.ts'
+import { REFUSAL_SENTENCES } from '../../../../services/domain/texts/languages.refusals.ts'
 import { approvedText, LANGUAGES, linkText } from '../../../../services/domain/texts/message-text.ts'
 
 const REFERENCE = '23456789ABCDEFGH'
+
+describe('the sentences in place of a code', () => {
+  it('exist in every language of languages.ts, and differ from each other', () => {
+    expect(Object.keys(REFUSAL_SENTENCES)).to.deep.equal(LANGUAGES)
+    for (const [tag, sentences] of Object.entries(REFUSAL_SENTENCES)) {
+      expect(new Set(Object.values(sentences)).size, tag).to.equal(3)
+      for (const sentence of Object.values(sentences)) expect(sentence, tag).to.match(/^[^{}]{8,}$/)
+    }
+  })
+})
 
 describe('the sentences of a chat', () => {
   it('exist in every language of languages.ts', () => {

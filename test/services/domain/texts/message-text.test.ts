@@ -64,6 +64,26 @@ describe('the languages', () => {
 })
 
 describe('the text of a message', () => {
+  it('says nothing of a life that is not known, in any language, by its own sentences or ours', () => {
+    const own = (text: string, more: object = {}) => ({ text, locale: 'en', ...more })
+    for (const channel of ['whatsapp', 'email'] as const) {
+      for (const locale of LANGUAGES) {
+        const { text, html } = render({ channel, locale, minutes: null })
+        expect(`${text}${html ?? ''}`, locale).not.to.match(/minutes|null|undefined/)
+        expect(text).to.equal(
+          render({ channel, locale, minutes: 7654 })
+            .text.split('\n')
+            .filter(line => !line.includes('7654'))
+            .join('\n'),
+        )
+      }
+      expect(render({ channel, minutes: null, own: own('{code}, for {minutes} min') }).text).to.include('verification')
+      expect(render({ channel, minutes: null, own: own('{code}, for you') }).text).to.equal('123456, for you')
+    }
+    const html = own('{code}', { html: '<p>{code} {minutes}</p>' })
+    expect(render({ channel: 'email', minutes: null, own: html }).html).not.to.include('{minutes}')
+  })
+
   it('is one sentence in an SMS', () => {
     expect(render()).to.deep.equal({ text: '123456 is your Acme verification code.', subject: null, html: null })
   })

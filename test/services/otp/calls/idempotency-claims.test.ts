@@ -55,6 +55,44 @@ eachStore('idempotency claims', fresh => {
     expect(answers.map(answer => answer.kind === 'bound' && answer.otp._id)).to.deep.equal(['otp_1', 'otp_1'])
   })
 
+  describe('on what a message says', () => {
+    const content = (ids: string[], keys: string[] = []): KeyedClaim => ({
+      ids: keys,
+      ...(keys.length > 0 && { sealed_key: 'sealed' }),
+      content: { ids, life_ms: 60_000, ...(keys.length > 0 && { keys }) },
+    })
+
+    it('lead every call with the same content to the first, with a key or without one, until they are over', async () => {
+      const claims = process()
+      expect(await claims.claim(content(['m'], ['k1']), 'msg_1', HOUR)).to.include({ kind: 'held' })
+      await insertOtp('msg_1')
+      for (const again of [content(['m']), content(['m'], ['k1']), content(['m', 'n'], ['k1', 'k2'])])
+        expect((await claims.claim(again, 'msg_2', HOUR)).kind).to.equal('bound')
+      expect([...(await store.docs('claims').get(['k2', 'n'])).keys()], 'nothing stays held').to.deep.equal([])
+      await clock.advance(60_000)
+      expect(await claims.claim(content(['m']), 'msg_3', HOUR)).to.include({ kind: 'held', otp_id: 'msg_3' })
+      await insertOtp('msg_3')
+      const kept = await claims.claim(content(['m'], ['k1']), 'msg_4', HOUR)
+      expect(kept.kind === 'bound' && kept.otp._id, 'the key lives longer').to.equal('msg_1')
+    })
+
+    it('do not stop, or make wait, a call with another key', async () => {
+      const claims = process()
+      await claims.claim(content(['m'], ['k1']), 'msg_1', HOUR)
+      const other = await held(claims.claim(content(['m'], ['k2']), 'msg_2', HOUR))
+      await claims.release(other)
+      expect([...(await store.docs('claims').get(['m', 'k1', 'k2'])).keys()].sort()).to.deep.equal(['k1', 'm'])
+      await insertOtp('msg_1')
+      expect((await claims.claim(content(['m'], ['k2']), 'msg_3', HOUR)).kind).to.equal('held')
+    })
+
+    it('of a process that died lead to its message, and then to another', async () => {
+      await process().claim(content(['m']), 'msg_1', HOUR)
+      await clock.advance(CLAIM_HELD_MS)
+      expect(await process().claim(content(['m'], ['k']), 'msg_2', HOUR)).to.include({ kind: 'held', otp_id: 'msg_1' })
+    })
+  })
+
   it('are free again when the send was refused', async () => {
     const claims = process()
     await claims.release(await held(claims.claim(key('c'), 'otp_1', HOUR)))

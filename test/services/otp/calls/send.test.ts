@@ -1,11 +1,14 @@
 import { expect } from 'chai'
+import { CallTimeout } from '../../../../infra/broker/broker.ts'
 import { newId } from '../../../../infra/ids.ts'
 import { Unavailable } from '../../../../infra/unavailable.ts'
 import type { CallOf, OtpCall } from '../../../../machines/calls.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
 import { solutionOf } from '../../../support/challenges.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { CACHE_TTL_MS } from '../../../support/flow.ts'
+import { createGate } from '../../../support/gate.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
@@ -84,6 +87,34 @@ onEmbeddedStore('a send', fresh => {
     expect(await stored()).to.equal(3)
     const apps = [...(await store.docs('counters').get(['app_a:test:without_ip:server'])).values()]
     expect(apps[0]?.windows.s60?.count).to.equal(3)
+  })
+
+  it('of a login that does not wait any longer leaves nothing, because its code is dead', async () => {
+    const { released, release } = createGate()
+    const slow = {
+      ...store,
+      docs: (name: 'counters') =>
+        new Proxy(store.docs(name), {
+          get: (docs, method: 'get') =>
+            name !== 'counters'
+              ? docs[method]
+              : (...given: Parameters<typeof docs.get>) => released.then(() => docs[method](...given)),
+        }),
+    } as CountersignStore
+    const late = await startOtpActor(slow, keyring)
+    const otp_id = newId('msg', late.clock.now())
+    const sealed_code = keyring.seal('482913', inFlight.code)
+    const asked = late.ask(call({ otp_id, sealed_code, from_login: true, claim: CLAIM })).catch(error => error)
+    const claimed = async () => (await store.docs('claims').get(CLAIM.ids)).size
+    await eventually(async () => expect(await claimed()).to.equal(1))
+    await late.clock.advance(10_000)
+    expect(await asked).to.be.instanceOf(CallTimeout)
+    release()
+    await eventually(async () => expect(await claimed()).to.equal(0))
+    expect(await stored()).to.equal(0)
+    const counted = [...(await store.docs('counters').get(['app_a:test:hooks'])).values()]
+    expect(counted[0]?.windows.s60?.count ?? 0).to.equal(0)
+    await late.close()
   })
 
   it('counts for one recipient when an email address is spelled in different ways', async () => {

@@ -1,4 +1,4 @@
-// The hook by which Supabase Auth has its codes delivered: its address, and the secret of each mode, which is never shown.
+// The hooks by which Supabase Auth has its codes delivered: their address, and the secrets of each mode, which are never shown.
 import { useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { useMay } from '../../data/session.tsx'
@@ -20,7 +20,12 @@ import { type KeyMode, MODES } from '../api-keys/key-text.ts'
 import { ModeBadge } from '../api-keys/mode-badge.tsx'
 
 type Hook = Schemas['SupabaseHook']
-type OpenDialog = { set: KeyMode } | { remove: KeyMode } | null
+/** `fingerprint`: null for those that cannot be read, which are kept or removed together. */
+interface Row {
+  mode: KeyMode
+  fingerprint: string | null
+}
+type OpenDialog = { add: KeyMode } | { remove: Row } | null
 
 export function SupabaseCard() {
   const { id } = useApp()
@@ -36,10 +41,18 @@ export function SupabaseCard() {
     bodyOf(api.GET('/admin/v1/apps/{id}/hooks/supabase', { params, signal })),
   )
   const close = () => setDialog(null)
-  const save = async (mode: KeyMode, secret: string | null): Promise<void> => {
-    replace(await bodyOf(api.PUT('/admin/v1/apps/{id}/hooks/supabase', { params, body: { mode, secret } })))
-    say(secret === null ? 'The secret is removed.' : 'The secret is saved.')
+  const save = async (mode: KeyMode, secrets: string[], said: string): Promise<void> => {
+    replace(await bodyOf(api.PUT('/admin/v1/apps/{id}/hooks/supabase', { params, body: { mode, secrets } })))
+    say(said)
   }
+  const add = (mode: KeyMode, secret: string) =>
+    save(mode, [...(hook?.secrets[mode] ?? []), secret], 'The secret is saved.')
+  const remove = ({ mode, fingerprint }: Row) =>
+    save(
+      mode,
+      (hook?.secrets[mode] ?? []).filter(one => one !== fingerprint),
+      'The secret is removed.',
+    )
   return (
     <Card
       title="Supabase Auth"
@@ -48,27 +61,40 @@ export function SupabaseCard() {
       {problem && <ProblemNotice problem={problem} />}
       {hook ? (
         <>
-          <CodeBlock label="Address of the hook" text={`${location.origin}${hook.path}`} />
+          <CodeBlock label="Address of both hooks" text={`${location.origin}${hook.path}`} />
           <p class="hint">
-            Enter it in Supabase under Authentication → Hooks, let Supabase generate a secret, and give it here. Where
-            the API has another address than this page, put that in its place.
+            Enter it in Supabase under Authentication → Hooks, let Supabase generate a secret for each hook, and give
+            both here. Where the API has another address than this page, put that in its place.
           </p>
-          <Table
-            caption="Secrets of the hook"
-            columns={columnsOf(hook, may, setDialog)}
-            rows={MODES}
-            keyOf={mode => mode}
-          />
+          {rowsOf(hook).length === 0 ? (
+            <p class="soft">No secret is set: calls of Supabase are refused.</p>
+          ) : (
+            <Table
+              caption="Secrets of the hooks"
+              columns={columnsOf(may, setDialog)}
+              rows={rowsOf(hook)}
+              keyOf={({ mode, fingerprint }) => `${mode} ${fingerprint}`}
+            />
+          )}
+          {may && (
+            <p>
+              {MODES.map(mode => (
+                <Button key={mode} look="quiet" onClick={() => setDialog({ add: mode })}>
+                  Add a {mode} secret
+                </Button>
+              ))}
+            </p>
+          )}
         </>
       ) : (
-        !problem && <Loading what="the hook" />
+        !problem && <Loading what="the hooks" />
       )}
-      {dialog && 'set' in dialog && <SetSecret mode={dialog.set} save={save} onClose={close} />}
+      {dialog && 'add' in dialog && <AddSecret mode={dialog.add} add={add} onClose={close} />}
       {dialog && 'remove' in dialog && (
         <Confirm
-          title={`Remove the ${dialog.remove} secret?`}
+          title={`Remove the ${nameOf(dialog.remove)}?`}
           action="Remove secret"
-          perform={() => save(dialog.remove, null)}
+          perform={() => remove(dialog.remove)}
           onClose={close}
         >
           <p>Calls of Supabase that it signs are refused within five seconds, and their codes are not delivered.</p>
@@ -78,64 +104,64 @@ export function SupabaseCard() {
   )
 }
 
-function columnsOf(hook: Hook, may: boolean, open: (dialog: OpenDialog) => void): Column<KeyMode>[] {
-  const { secrets, unreadable } = hook
-  const isSet = (mode: KeyMode): boolean => secrets[mode] !== null || unreadable.includes(mode)
-  const columns: Column<KeyMode>[] = [
-    { name: 'Mode', show: mode => <ModeBadge of={mode} /> },
+const rowsOf = ({ secrets, unreadable }: Hook): Row[] =>
+  MODES.flatMap(mode => [
+    ...secrets[mode].map(fingerprint => ({ mode, fingerprint })),
+    ...(unreadable.includes(mode) ? [{ mode, fingerprint: null }] : []),
+  ])
+
+const nameOf = ({ mode, fingerprint }: Row): string =>
+  fingerprint === null ? `${mode} secret that cannot be read` : `${mode} secret ${fingerprint}`
+
+function columnsOf(may: boolean, open: (dialog: OpenDialog) => void): Column<Row>[] {
+  const columns: Column<Row>[] = [
+    { name: 'Mode', show: ({ mode }) => <ModeBadge of={mode} /> },
     {
       name: 'Secret',
-      show: mode =>
-        unreadable.includes(mode) ? (
-          'Set, but it cannot be read: its data key is no longer configured. Calls that it signs are answered with 503, and their codes are not sent, until the key is back or the secret is replaced.'
-        ) : isSet(mode) ? (
-          <code>{secrets[mode]}</code>
+      show: ({ fingerprint }) =>
+        fingerprint === null ? (
+          'Set, but it cannot be read: its data key is no longer configured. Calls that it signs are refused, and their codes are not sent, until the key is back. It is dropped when a secret of its mode is added or removed.'
         ) : (
-          <span class="soft">Not set</span>
+          <code>{fingerprint}</code>
         ),
     },
   ]
   if (!may) return columns
-  const actions: Column<KeyMode> = {
+  const actions: Column<Row> = {
     name: 'Actions',
     quiet: true,
-    show: mode => (
+    show: row => (
       <RowActions>
-        <Button look="quiet" aria-label={`Set the ${mode} secret`} onClick={() => open({ set: mode })}>
-          {isSet(mode) ? 'Replace' : 'Set'}
+        <Button look="quiet" aria-label={`Remove the ${nameOf(row)}`} onClick={() => open({ remove: row })}>
+          Remove
         </Button>
-        {isSet(mode) && (
-          <Button look="quiet" aria-label={`Remove the ${mode} secret`} onClick={() => open({ remove: mode })}>
-            Remove
-          </Button>
-        )}
       </RowActions>
     ),
   }
   return [...columns, actions]
 }
 
-interface SetSecretProps {
+interface AddSecretProps {
   mode: KeyMode
-  save(mode: KeyMode, secret: string): Promise<void>
+  add(mode: KeyMode, secret: string): Promise<void>
   onClose(): void
 }
 
-function SetSecret({ mode, save, onClose }: SetSecretProps) {
+function AddSecret({ mode, add, onClose }: AddSecretProps) {
   const [secret, setSecret] = useState('')
   const change = useChange()
   const submit = async () => {
-    if (await change.run(() => save(mode, secret.trim()))) onClose()
+    if (await change.run(() => add(mode, secret.trim()))) onClose()
   }
   return (
-    <Dialog title={`Set the ${mode} secret`} busy={change.busy} onClose={onClose}>
+    <Dialog title={`Add a ${mode} secret`} busy={change.busy} onClose={onClose}>
       <Form change={change} onSubmit={submit}>
         <TextField
           label="Secret"
-          hint={`As Supabase shows it: v1,whsec_… What it signs is sent in ${mode} mode${mode === 'test' ? ', into the sandbox' : ''}.`}
+          hint={`As Supabase shows it: v1,whsec_… What it signs is sent in ${mode} mode${mode === 'test' ? ', into the sandbox' : ''}. Up to four may be set.`}
           value={secret}
           onInput={setSecret}
-          error={change.errorOf('secret')}
+          error={change.errorOf('secrets')}
           type="password"
           autocomplete="new-password"
           monospace

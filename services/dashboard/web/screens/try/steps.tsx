@@ -13,10 +13,10 @@ import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { acceptedBody, type Call, refusalOf } from './call-api.ts'
 import { attemptsLeft } from './progress.ts'
-import type { Trial } from './use-trial.ts'
+import type { TestSend } from './use-test-send.ts'
 
 export interface StepsProps {
-  trial: Trial
+  testSend: TestSend
   recipient: string
   onRecipient(recipient: string): void
   code: string
@@ -29,14 +29,14 @@ export interface StepsProps {
 }
 
 export function Steps(props: StepsProps) {
-  const { trial, recipient, asDevice, code } = props
-  const { started, answers, sending, verifying } = trial
+  const { testSend, recipient, asDevice, code } = props
+  const { started, answers, sending, verifying } = testSend
   const isInbound = started?.verification.completion === 'inbound'
   const [submittedEmpty, setSubmittedEmpty] = useState(false)
   const isEmpty = code.trim() === ''
   const verify = () => {
     setSubmittedEmpty(isEmpty)
-    if (!isEmpty) void trial.verify(code)
+    if (!isEmpty) void testSend.verify(code)
   }
   return (
     <div class="try-steps">
@@ -48,7 +48,7 @@ export function Steps(props: StepsProps) {
       />
       {asDevice && <OriginNotice />}
       <div ref={props.recipientPlace} class="try-step">
-        <Form change={sending} onSubmit={() => trial.send(recipient)}>
+        <Form change={sending} onSubmit={() => testSend.send(recipient)}>
           <TextField
             label="Recipient"
             value={recipient}
@@ -61,19 +61,19 @@ export function Steps(props: StepsProps) {
           </Button>
         </Form>
         <p class="hint" role="status">
-          {trial.solving !== null && `Solving a challenge of ${trial.solving} bits…`}
+          {testSend.solving !== null && `Solving a challenge of ${testSend.solving} bits…`}
         </p>
       </div>
       <div class="try-again">
-        <Button look="quiet" disabled={started === null} onClick={() => trial.resend(null)}>
+        <Button look="quiet" disabled={started === null} onClick={() => testSend.resend(null)}>
           Resend
         </Button>
         {channelsFor(started?.recipient ?? recipient).map(channel => (
-          <Button key={channel} look="quiet" disabled={started === null} onClick={() => trial.resend(channel)}>
+          <Button key={channel} look="quiet" disabled={started === null} onClick={() => testSend.resend(channel)}>
             Resend by {CHANNEL_NAMES[channel]}
           </Button>
         ))}
-        <Button look="quiet" disabled={started === null} onClick={trial.readStatus}>
+        <Button look="quiet" disabled={started === null} onClick={testSend.readStatus}>
           Read status
         </Button>
         <p class="error" role="status">
@@ -101,8 +101,8 @@ export function Steps(props: StepsProps) {
           </Form>
         </div>
       )}
-      <Result trial={trial} asDevice={asDevice} />
-      {asDevice && <Exchange trial={trial} />}
+      <Result testSend={testSend} asDevice={asDevice} />
+      {asDevice && <Exchange testSend={testSend} />}
     </div>
   )
 }
@@ -123,7 +123,7 @@ function OriginNotice() {
 }
 
 /** Always there, so that its changes are read out. */
-function Result({ trial: { started, progress, answers }, asDevice }: { trial: Trial; asDevice: boolean }) {
+function Result({ testSend: { started, progress, answers }, asDevice }: { testSend: TestSend; asDevice: boolean }) {
   const checked = acceptedBody<Schemas['VerifyResult']>(answers.verify)
   const status = checked?.status === 'approved' ? 'approved' : (progress.data?.verification.status ?? 'pending')
   return (
@@ -140,7 +140,7 @@ function Result({ trial: { started, progress, answers }, asDevice }: { trial: Tr
 }
 
 /** A device may lie, so its backend asks for the proof itself. */
-function Exchange({ trial: { token, answers, exchanging, exchange } }: { trial: Trial }) {
+function Exchange({ testSend: { token, answers, exchanging, exchange } }: { testSend: TestSend }) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (token !== null) place.current?.querySelector('button')?.focus()

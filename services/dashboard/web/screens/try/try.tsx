@@ -7,7 +7,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { MagicList } from './magic-list.tsx'
 import { SandboxSearch } from './sandbox-search.tsx'
-import { Trial } from './trial.tsx'
+import { TestSend } from './test-send.tsx'
 import './try.css'
 
 export default function TryIt() {
@@ -20,7 +20,7 @@ export default function TryIt() {
       lead="One verification from send to proof, on the real API, with test keys. It costs nothing."
     >
       {mayTry && !isClosed ? (
-        <Trial />
+        <TestSend />
       ) : (
         <>
           <Notice>

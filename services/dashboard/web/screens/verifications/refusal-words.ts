@@ -141,6 +141,7 @@ const SCOPES: Readonly<Record<LimitScope, string>> = {
   client_ip_reputation: "Too many sends from the client's address, which is a VPN, proxy, Tor or datacenter address.",
   app: 'Too many sends of the whole app.',
   app_without_client_ip: "Too many sends of the app without a client's address.",
+  app_hooks: "Too many codes of the app's own login without an address of its user.",
   recipient_verify: 'Too many wrong codes for this recipient.',
   resend_cooldown: 'The cooldown after the previous send was not over.',
   fraud_guard: 'The fraud guard took the send for SMS pumping.',

@@ -38,7 +38,7 @@ interface Answers {
 
 const NO_ANSWERS: Answers = { send: null, again: null, verify: null, exchange: null }
 
-export interface Trial {
+export interface TestSend {
   /** Null before the first accepted send. */
   started: Started | null
   calls: readonly Call[]
@@ -61,7 +61,7 @@ export interface Trial {
 }
 
 /** `kind`: whose key sends and verifies. */
-export function useTrial(kind: KeyKind): Trial {
+export function useTestSend(kind: KeyKind): TestSend {
   const { id: appId } = useApp()
   const [started, setStarted] = useState<Started | null>(null)
   const [calls, setCalls] = useState<readonly Call[]>([])

@@ -9,15 +9,15 @@ import { Inbox } from './inbox.tsx'
 import { MagicList } from './magic-list.tsx'
 import { WORKING_RECIPIENT } from './magic-recipients.ts'
 import { Steps } from './steps.tsx'
-import { useTrial } from './use-trial.ts'
+import { useTestSend } from './use-test-send.ts'
 import { WebhookEvents } from './webhook-events.tsx'
 
-export function Trial() {
+export function TestSend() {
   const [recipient, setRecipient] = useState(WORKING_RECIPIENT)
   const [code, setCode] = useState('')
   const [asDevice, setAsDevice] = useState(false)
-  const trial = useTrial(asDevice ? 'publishable' : 'server')
-  const { started, calls, progress } = trial
+  const testSend = useTestSend(asDevice ? 'publishable' : 'server')
+  const { started, calls, progress } = testSend
   const recipientPlace = useRef<HTMLDivElement>(null)
   const codePlace = useRef<HTMLDivElement>(null)
 
@@ -39,7 +39,7 @@ export function Trial() {
       <div class="try-rows">
         <Card title="Your app">
           <Steps
-            trial={trial}
+            testSend={testSend}
             recipient={recipient}
             onRecipient={setRecipient}
             code={code}
@@ -47,7 +47,7 @@ export function Trial() {
             asDevice={asDevice}
             onAsDevice={checked => {
               setAsDevice(checked)
-              trial.startOver()
+              testSend.startOver()
             }}
             recipientPlace={recipientPlace}
             codePlace={codePlace}
@@ -56,7 +56,7 @@ export function Trial() {
         <Card title="Inbox">
           <Inbox
             recipient={started?.recipient ?? null}
-            refused={trial.answers.send !== null}
+            refused={testSend.answers.send !== null}
             actionUrl={started?.verification.action_url ?? null}
             progress={progress.data}
             onUseCode={used => {
