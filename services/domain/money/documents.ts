@@ -25,7 +25,7 @@ export interface Entry {
   otp_id: string | null
   delivery_id: string | null
   note: string | null
-  /** The API key whose send it was, or the person who credited or tested. Null where nobody asked: refunds and the like. */
+  /** The API key whose send it was, or the person who credited or tested. Null for refunds and the like, for which there was no request. */
   by: string | null
   /** Null for a credit. An entry that follows the hold of its delivery gets that of the hold when it is entered. */
   message: PaidMessage | null

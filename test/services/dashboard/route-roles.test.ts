@@ -81,6 +81,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'PATCH /companies/{id}': { body: { name: 'Renamed' } },
   'POST /companies/{id}/credit': { body: { micros: 5, note: 'a transfer' } },
   'GET /companies/{id}/ledger': {},
+  'GET /companies/{id}/statement': {},
   'GET /companies/{id}/reconciliation': {},
   'GET /companies/{id}/notices': {},
   'GET /companies/{id}/notices/recipients': {},
