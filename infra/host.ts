@@ -19,6 +19,8 @@ import { Unavailable } from './unavailable.ts'
 /** What plays one role. */
 export interface Service {
   router?: Router
+  /** Answered at METRICS_PORT beside the metrics: what a monitoring system may read without a token. */
+  monitoringRouter?: Router
   /** Asked about each request before the router is. */
   refuseEarly?: RefuseEarly
   /** Whose traces are continued where spans are recorded. One service of a process says so. */

@@ -16,6 +16,8 @@ import {
 const CALL_BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 10]
 /** In seconds: a message may wait while its consumer is being deployed. */
 const WAIT_BUCKETS = [0.025, 0.1, 0.5, 5, 60, 600]
+/** In seconds: a code that waits for longer than a minute is of little use, and how much longer says how much is missing. */
+const DELIVERY_WAIT_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320]
 /** In seconds: how long a person waits for a message, and takes to enter its code. */
 const USER_BUCKETS = [2.5, 5, 10, 20, 30, 60, 120, 300, 900]
 
@@ -122,6 +124,30 @@ const createInstruments = (registry: Registry) => {
       help: 'Circuit breakers of this process, one per app and provider, by type of provider and state.',
       labelNames: ['channel', 'provider', 'state'],
     }),
+    deliveriesOwed: gauge({
+      name: 'countersign_deliveries_owed',
+      help: 'Deliveries that could be sent now and whose provider is not being called, wherever their messages are. Shown by one sweeper, counted to 100 000.',
+      labelNames: ['channel'],
+    }),
+    deliveriesOwedOldest: gauge({
+      name: 'countersign_deliveries_owed_oldest_seconds',
+      help: 'How long the one of them that waits longest has waited; 0 while none waits.',
+      labelNames: ['channel'],
+    }),
+    eventsOwed: gauge({
+      name: 'countersign_events_owed',
+      help: 'Webhook events that could be sent now. Shown by one sweeper, counted to 100 000.',
+    }),
+    eventsOwedOldest: gauge({
+      name: 'countersign_events_owed_oldest_seconds',
+      help: 'How long the one of them that waits longest for its endpoint has waited; 0 while none waits.',
+    }),
+    deliveryWait: histogram({
+      name: 'countersign_delivery_wait_seconds',
+      help: 'Time from accepting a message to the first call of a provider.',
+      labelNames: ['channel'],
+      buckets: DELIVERY_WAIT_BUCKETS,
+    }),
     silentRoutes: gauge({
       name: 'countersign_provider_silent',
       help: 'Providers that accept messages whose codes hardly anyone enters, one per app, country and kind of key. Set by one sweeper.',
@@ -181,7 +207,7 @@ const createInstruments = (registry: Registry) => {
     }),
     challenges: counter({
       name: 'countersign_challenges_total',
-      help: 'Sends and resends by publishable keys: asked for a challenge, rejected because they brought a bad solution, or solved.',
+      help: 'Sends and resends by publishable keys: asked for a challenge, rejected because they brought a bad solution, unchecked because the vendor of the widget was silent, or solved.',
       labelNames: ['mode', 'outcome'],
     }),
     refusals: counter({

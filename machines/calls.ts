@@ -1,6 +1,6 @@
 // The edge's calls to the OTP actor, and the actor's answers. Both travel through the broker, so secrets and personal data in them are
 // sealed: every member whose name begins with `sealed_`.
-import type { Challenge } from './challenge.ts'
+import type { Challenge, CheckedToken } from './challenge.ts'
 import type { AskedRoute, Channel, ChannelReason } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import type { Caller, Completion, Mode, NotAllowedCause, OtpStatus } from './otp.ts'
@@ -59,6 +59,8 @@ export type OtpCall =
       reuse_pending?: true
       /** As the caller wrote it; absent where it brought none, and of server keys. It is no secret: it is good for this call alone. */
       challenge_solution?: string
+      /** In place of a solution, where a vendor's widget is solved. */
+      challenge_token?: CheckedToken
     })
   | {
       type: 'otp.resend'
@@ -67,6 +69,7 @@ export type OtpCall =
       channel: Channel | null
       /** As on send. */
       challenge_solution?: string
+      challenge_token?: CheckedToken
     }
   | { type: 'otp.verify'; by: Identity; otp_id: string; sealed_code: string }
   | { type: 'otp.cancel'; by: Identity; otp_id: string }

@@ -1,11 +1,30 @@
-// Challenges: work that a caller with a publishable key does before its call is served. The server keeps nothing of a challenge until it is
-// solved: the salt carries its terms, and a signature vouches for the salt.
+// Challenges: what a caller with a publishable key solves before its call is served. By default it is work, of which the server keeps nothing
+// until it is solved: the salt carries its terms, and a signature vouches for the salt. Or it is the widget of a vendor, in a page.
 //
 //   salt       base64url of: difficulty (1 byte), expiry in ms since the epoch (6 bytes), random bytes (17)
 //   solution   `<salt>.<nonce>.<signature>`, where SHA-256 of `<salt>.<nonce>` begins with as many zero bits as the difficulty
 
+/** The vendors of widgets. */
+export const WIDGET_VENDORS = ['turnstile', 'hcaptcha'] as const
+export type WidgetVendor = (typeof WIDGET_VENDORS)[number]
+
 /** What a caller is asked to solve, as the API shows it but for the form of the time. */
-export interface Challenge {
+export type Challenge = PowChallenge | { type: WidgetVendor; site_key: string }
+
+/** The token that a vendor's widget has given a page, as the edge has checked it with the vendor. */
+export interface CheckedToken {
+  /** A hash of the token, by which it is spent. */
+  id: string
+  /** `other_host`: it is good, and of a page that the app does not list. `unchecked`: the vendor did not say in time. */
+  outcome: 'passed' | 'refused' | 'other_host' | 'unchecked'
+}
+
+/** Longer than those of any vendor. A header of 8 KiB is too long for many proxies. */
+export const MAX_TOKEN_LENGTH = 6_000
+/** A vendor accepts a token once; a spent one is remembered here until it would have expired there. */
+export const TOKEN_LIFE_MS = 600_000
+
+export interface PowChallenge {
   type: 'pow'
   algorithm: 'SHA-256'
   salt: string
@@ -15,7 +34,7 @@ export interface Challenge {
   expires_at: number
 }
 
-export type ChallengeTerms = Pick<Challenge, 'difficulty' | 'expires_at'>
+export type ChallengeTerms = Pick<PowChallenge, 'difficulty' | 'expires_at'>
 
 export interface Solution extends ChallengeTerms {
   salt: string
@@ -86,4 +105,5 @@ const EASIER_BITS = 2
 export const isHardEnough = ({ difficulty }: Pick<ChallengeTerms, 'difficulty'>, pressure: number): boolean =>
   difficulty >= difficultyFor(pressure) - EASIER_BITS
 
-export const isHardest = ({ difficulty }: ChallengeTerms): boolean => difficulty >= HARDEST_DIFFICULTY
+export const isHardest = ({ difficulty }: Pick<ChallengeTerms, 'difficulty'>): boolean =>
+  difficulty >= HARDEST_DIFFICULTY

@@ -1,5 +1,5 @@
 // Whether a call by a publishable key should bring a solved challenge, and how hard that should be. In: what the fraud guard knows of the
-// app's traffic, of the number and of the client address. Out: a need. Pure.
+// app's traffic, of the number or mailbox, and of the client address. Out: a need. Pure.
 
 import { backOff, MAX_UNVERIFIED_MESSAGES, unverifiedMessages } from './fraud.number.ts'
 import { countsUpToNow, type Tally, trafficNow, usualTraffic } from './fraud.tally.ts'
@@ -10,8 +10,8 @@ export interface ChallengeEvidence {
   traffic: Tally
   /** How many messages the app's devices may send in a minute. */
   perMinute: number
-  /** Null for an email address. */
-  number: Pick<Evidence, 'kind' | 'perMinute' | 'app' | 'country' | 'range' | 'history' | 'backsOff'> | null
+  /** Of the number or mailbox. Null where the guard counts nothing. */
+  recipient: Pick<Evidence, 'kind' | 'perMinute' | 'app' | 'country' | 'range' | 'history' | 'backsOff'> | null
   /** `suspect`: of a VPN, proxy, Tor exit or datacenter. Null when there is no usable address. */
   address: { suspect: boolean; network: Tally } | null
 }
@@ -37,8 +37,11 @@ const NETWORK_UNVERIFIED = 3
 const NETWORK_HARDEST = 12
 const SUSPECT_ADDRESS_PRESSURE = 0.25
 
-export function challengeNeed({ traffic, perMinute, number, address }: ChallengeEvidence, now: number): ChallengeNeed {
-  const used = Math.max(0, ...(number === null ? [] : usedShares(number, now)))
+export function challengeNeed(
+  { traffic, perMinute, recipient, address }: ChallengeEvidence,
+  now: number,
+): ChallengeNeed {
+  const used = Math.max(0, ...(recipient === null ? [] : usedShares(recipient, now)))
   const busy = trafficNow(traffic, now) / usualTrafficOf(traffic, perMinute, now)
   const network = address?.suspect ? unverifiedFrom(address.network, now) : 0
   const pressure = Math.max(
@@ -52,10 +55,10 @@ export function challengeNeed({ traffic, perMinute, number, address }: Challenge
   }
 }
 
-/** Of each allowance, the share that is used. A number that backs off has used all of its own. */
-function usedShares(number: NonNullable<ChallengeEvidence['number']>, now: number): number[] {
-  const { history, backsOff } = number
-  const shares = allowancesOf(number, now).map(({ allowance }) => share(allowance.unverified, allowance.allowed))
+/** Of each allowance, the share that is used. A number or mailbox that backs off has used all of its own. */
+function usedShares(recipient: NonNullable<ChallengeEvidence['recipient']>, now: number): number[] {
+  const { history, backsOff } = recipient
+  const shares = allowancesOf(recipient, now).map(({ allowance }) => share(allowance.unverified, allowance.allowed))
   if (history === null) return shares
   const waits = backsOff && backOff(history, now) > 0
   return [...shares, waits ? 1 : unverifiedMessages(history, now) / MAX_UNVERIFIED_MESSAGES]

@@ -1,5 +1,5 @@
-// Whether a message looks like pumping. In: the counts of its number, of its number's block, range and country, and of the app. Out: a
-// judgement with its reasons. Pure.
+// Whether a message looks like pumping. In: the counts of its number, of its number's block, range and country, and of the app; for a mailbox,
+// those of the mailbox, its domain, the kind of its provider, and the app. Out: a judgement with its reasons. Pure.
 //
 // A fraudster who pumps messages earns money from ranges of numbers, and does not verify them. Two signals show it:
 //   neighbours   many numbers that differ in their last digits only, most of them not verified
@@ -26,7 +26,7 @@ export interface Reason {
   /** Decisions of earlier releases have `conversion` and `never_verified`. */
   signal: Signal | 'conversion' | 'never_verified'
   scope: FraudScope
-  /** A country, a range of numbers by its first digits, or in words: `all numbers`, `one number`. */
+  /** A country, a range of numbers by its first digits, a mail domain, or in words: `all numbers`, `one number`. */
   subject: string
   /** From 50 on a reason slows sends down, from 100 on it refuses them. */
   points: number
@@ -53,8 +53,11 @@ export interface Evidence {
   perMinute: number
   /** Null for a server key: only what devices send is counted over the whole app. */
   app: NamedTally | null
+  /** For a mailbox, the kind of its provider. */
   country: NamedTally
-  range: NamedTally
+  /** For a mailbox, its domain; null where that is one of a large provider. */
+  range: NamedTally | null
+  isMailbox: boolean
   block: Block
   number: Pick<BlockNumber, 'tag' | 'hundred'>
   /** Null for a server key and in test mode. */
@@ -94,8 +97,8 @@ export function judge(evidence: Evidence, now: number): Judgement {
   const ofNumber = numberReasons(evidence, now)
   const reasons = [
     ...ofNumber.map(({ reason }) => reason),
-    neighboursReason('hundred', range.name, neighbours.hundred, usual),
-    neighboursReason('block', range.name, neighbours.block, usual),
+    neighboursReason('hundred', range?.name, neighbours.hundred, usual),
+    neighboursReason('block', range?.name, neighbours.block, usual),
     ...unverifiedReasons(evidence, now),
   ].filter(reason => reason !== null)
   const score = Math.max(0, ...reasons.map(({ points }) => points))
@@ -109,7 +112,7 @@ const retryAfterOf = (ofNumber: readonly { waitMs: number }[], verdict: Judgemen
 
 function neighboursReason(
   scope: 'hundred' | 'block',
-  subject: string,
+  subject = '',
   { sent, verified, unverified }: NeighbourCounts,
   usual: number | null,
 ): Reason | null {
@@ -131,21 +134,22 @@ function neighboursReason(
 }
 
 function numberReasons(
-  { history, backsOff }: Pick<Evidence, 'history' | 'backsOff'>,
+  { history, backsOff, isMailbox }: Pick<Evidence, 'history' | 'backsOff' | 'isMailbox'>,
   now: number,
 ): { reason: Reason; waitMs: number }[] {
   if (history === null) return []
+  const what = isMailbox ? 'address' : 'number'
   const waits = [
     {
       waitMs: messageWait(history, now),
       sent: unverifiedMessages(history, now),
       detail: (sent: number) =>
-        `${sent} messages to this number within an hour were not verified; ${MAX_UNVERIFIED_MESSAGES} are allowed.`,
+        `${sent} messages to this ${what} within an hour were not verified; ${MAX_UNVERIFIED_MESSAGES} are allowed.`,
     },
     {
       waitMs: backsOff ? backOff(history, now) : 0,
       sent: unapprovedStarts(history, now),
-      detail: (sent: number) => `${sent} verifications of this number within a day were not approved.`,
+      detail: (sent: number) => `${sent} verifications of this ${what} within a day were not approved.`,
     },
   ]
   return waits
@@ -155,7 +159,7 @@ function numberReasons(
       reason: {
         signal: 'unverified',
         scope: 'number',
-        subject: 'one number',
+        subject: `one ${what}`,
         points: REFUSE_POINTS,
         sent,
         verified: 0,
@@ -177,7 +181,11 @@ export function allowancesOf(
     tally,
     allowance: allowanceOf(tally, floorOf(scope, kind, perMinute), kind, now),
   })
-  return [...(app ? [measured('app', app)] : []), measured('country', country), measured('range', range)]
+  return [
+    ...(app ? [measured('app', app)] : []),
+    measured('country', country),
+    ...(range ? [measured('range', range)] : []),
+  ]
 }
 
 function unverifiedReasons(evidence: Evidence, now: number): Reason[] {

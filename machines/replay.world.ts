@@ -4,7 +4,7 @@
 import type { LimitScope } from './calls.ts'
 import type { Channel, Priced } from './channels.ts'
 import type { ErrorType } from './errors.ts'
-import { canCost } from './fraud.messages.ts'
+import { isWatched } from './fraud.messages.ts'
 import { rulesFrom, waitsOnLink } from './otp.changes.ts'
 import { expiryAfterSend, isLapsed, MESSAGE_LIFE_MS } from './otp.code-life.ts'
 import { sendsLeft } from './otp.queries.ts'
@@ -185,13 +185,13 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     channel: Channel,
     { whatsapp, isFirst }: { whatsapp: WhatsAppMode; isFirst: boolean },
   ): Guarded {
-    if (guard === null || start.recipient.kind !== 'phone' || !canCost({ channel }, { whatsapp })) return UNGUARDED
+    if (guard === null || !isWatchedIn(start, channel, whatsapp)) return UNGUARDED
     const { at } = call
-    const number = numberOf(start)
+    const recipient = guardedIn(start)
     const { hardest_challenge: ignoresHistory = false } = call.what === 'send' ? call.circumstances : call
-    const judgement = guard.judge(number, { isFirst, ignoresHistory }, at)
+    const judgement = guard.judge(recipient, { isFirst, ignoresHistory }, at)
     if (judgement.verdict === 'pass') return UNGUARDED
-    const paces = guard.paces(number, judgement)
+    const paces = guard.paces(recipient, judgement)
     const isSlowed = judgement.verdict === 'slow' && !paces.some(pace => isFull(pace, at))
     return isSlowed ? { passes: true, paces } : { passes: false, paces: [] }
   }
@@ -305,8 +305,8 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
 
   function countMessage(otp: SentOtp, channel: Channel, at: number): void {
     const { start } = otp
-    if (start.isMessage || start.recipient.kind !== 'phone' || !canCost({ channel }, otp)) return
-    guard?.sent(numberOf(start), otp.counted === 0, at)
+    if (start.isMessage || !isWatchedIn(start, channel, otp.whatsapp)) return
+    guard?.sent(guardedIn(start), otp.counted === 0, at)
     otp.counted += 1
   }
 
@@ -338,7 +338,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     end(otp_id: string, approval: { sent_at: number | null } | null, at: number): void {
       const otp = verifications.get(otp_id)
       const sentAt = approval?.sent_at ?? null
-      if (otp !== undefined && otp.counted > 0 && sentAt !== null) guard?.verified(numberOf(otp.start), sentAt, at)
+      if (otp !== undefined && otp.counted > 0 && sentAt !== null) guard?.verified(guardedIn(otp.start), sentAt, at)
       verifications.delete(otp_id)
     },
 
@@ -409,6 +409,9 @@ const mayBeAnswered = (otp: SentOtp, at: number): boolean =>
 const mayFallBack = (otp: SentOtp, { at, after }: PastResend): boolean =>
   otp.rules.auto_fallback && otp.channel === after && !isLapsed(otp, at) && sendsLeft(otp) > 0
 
-const numberOf = ({ kind, recipient }: PastSend) => ({ kind, number: recipient.mailbox, country: recipient.country })
+const guardedIn = ({ kind, recipient: { mailbox: value, country } }: PastSend) => ({ kind, value, country })
+
+const isWatchedIn = ({ kind }: PastSend, channel: Channel, whatsapp: WhatsAppMode): boolean =>
+  isWatched({ channel }, { whatsapp, started_by: { kind } })
 
 export type World = ReturnType<typeof createWorld>

@@ -14,9 +14,12 @@ import {
   country,
   countryOrAll,
   domain,
+  httpsAddress,
   locale,
   origin,
   phoneNumber,
+  siteKey,
+  widgetSecret,
 } from './settings.values.ts'
 
 export interface Choice {
@@ -422,6 +425,49 @@ const publishableChallenge = choice('PublishableChallenge', {
   always: { label: 'Always', hint: 'In test mode too, so that you can try your pages and apps.' },
 })
 
+const challengeBy = choice('ChallengeBy', {
+  pow: {
+    label: 'A proof of work',
+    hint: 'The device computes for a moment. It needs no vendor, and works in pages, apps and programs.',
+  },
+  turnstile: {
+    label: 'Turnstile',
+    hint: 'The widget of Cloudflare, in a page. It tells people from programs, which a proof of work cannot.',
+  },
+  hcaptcha: { label: 'hCaptcha', hint: 'The widget of hCaptcha, in a page. It tells people from programs too.' },
+})
+
+const challenge = z
+  .strictObject({
+    by: challengeBy.default('pow').meta({
+      title: 'What a device solves',
+      stepUp: 'weakened',
+      more: 'The widgets need `site_key`, `secret` and at least one of `allowed_origins`: the vendor names the host of the page, which must be one of theirs. Where the vendor does not answer within three seconds, a proof of work is asked for instead. [Which to choose](challenges.md#which-to-choose).',
+    }),
+    site_key: siteKey.nullable().default(null).meta({
+      title: 'Site key',
+      stepUp: 'changed',
+      description: 'Of the widget, as the vendor shows it. Pages get it.',
+      values: 'a text without spaces',
+      example: '0x4AAAAAAA…',
+    }),
+    secret: widgetSecret.nullable().default(null).meta({
+      title: 'Secret key',
+      stepUp: 'changed',
+      description: 'Of the widget, as the vendor shows it. It is stored sealed, and shown as a fingerprint.',
+      more: 'The fingerprint stands for the stored secret in a change, too.',
+      values: 'a text without spaces',
+    }),
+    verify_url: httpsAddress.nullable().default(null).meta({
+      title: 'Address of the check',
+      stepUp: 'changed',
+      description: "Where tokens are checked, if not at the vendor's own address.",
+      more: 'It takes what the vendor takes, and answers as the vendor does. Private addresses must be in `ALLOW_PRIVATE_TARGETS`.',
+      values: 'an https URL',
+    }),
+  })
+  .meta({ id: 'ChallengeSettingsInput', screen: '/limits', description: 'What a device solves.' })
+
 export const declaredSettings = z
   .strictObject({
     locale: locale.default('en').meta({
@@ -524,6 +570,7 @@ export const declaredSettings = z
       title: 'When a device must solve a challenge',
       more: 'An app that has not set it, or has reset it with `null`, gets `risk` while `publishable_send` is on, and shows that value. [How challenges work](challenges.md).',
     }),
+    challenge: challenge.prefault({}),
     allowed_origins: z.array(origin).default([]).meta({
       screen: '/settings',
       title: 'Allowed origins',

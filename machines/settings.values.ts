@@ -47,6 +47,27 @@ export const androidHash = z
   .string()
   .regex(/^[A-Za-z0-9+/]{11}$/, "must be the 11 base64 characters of the app's SMS Retriever hash")
 
+/** Of a vendor's widget. It stands in pages. */
+export const siteKey = z
+  .string()
+  .regex(/^[\w.-]{1,100}$/, 'must be the site key of the widget: letters, digits, hyphens, dots and underscores')
+
+export const widgetSecret = z
+  .string()
+  .regex(/^[\x21-\x7e]{8,200}$/, 'must be the secret key of the widget: at least 8 characters, without spaces')
+
+/** Plain http is for addresses that the operator allows; whether it does is checked when the address is saved and at every call. */
+export const httpsAddress = z
+  .string()
+  .max(2_048)
+  .refine(isHttpAddress, 'must be an https URL without user, password or fragment')
+
+function isHttpAddress(text: string): boolean {
+  if (!/^https?:\/\/[^\s#]+$/i.test(text) || !URL.canParse(text)) return false
+  const { username, password } = new URL(text)
+  return username === '' && password === ''
+}
+
 /** Exactly as browsers send it, because it is compared with the Origin header as text. */
 export const origin = z
   .string()

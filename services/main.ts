@@ -162,6 +162,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
     return service ?? []
   })
   const routers = [...serviceLogs.keys()]
+  const monitoringRouters = services.flatMap(({ monitoringRouter = [] }) => monitoringRouter)
   const trustsCaller = services.find(service => service.trustsCaller)?.trustsCaller
   const initialData = createInitialData({
     ...runtime,
@@ -176,7 +177,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
     stopDelayMs: config.stopDelayMs,
     listeners: readiness =>
       createListeners(
-        { ...runtime, routers, serviceLogs, earlyRefusals, ...(trustsCaller && { trustsCaller }) },
+        { ...runtime, routers, monitoringRouters, serviceLogs, earlyRefusals, ...(trustsCaller && { trustsCaller }) },
         readiness,
       ),
     async prepare() {

@@ -31,10 +31,10 @@ const EDGE: RoleRights['mongodb'] = {
 
 const channel = (name: 'sms' | 'whatsapp' | 'telegram' | 'email'): RoleRights => ({
   mongodb: {
-    find: 'attempts breakers otps providers route_facts',
-    insert: 'attempts breakers sandbox_messages',
-    update: 'attempts breakers',
-    remove: 'breakers',
+    find: 'attempts breakers channel_loads otps providers route_facts',
+    insert: 'attempts breakers channel_loads sandbox_messages',
+    update: 'attempts breakers channel_loads otps',
+    remove: 'breakers channel_loads',
   },
   consumes: [`channel.${name}`, `channel.${name}.calls`],
 })
@@ -62,7 +62,7 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
   },
   sweeper: {
     mongodb: {
-      find: 'attempts breakers claims counters event_looks events fraud_decisions ip_chunks ip_lists leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_outages route_slots sandbox_messages stats_days stats_hours stats_progress users webhooks',
+      find: 'attempts breakers channel_loads claims counters event_looks events fraud_decisions ip_chunks ip_lists leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_outages route_slots sandbox_messages stats_days stats_hours stats_progress users webhooks',
       insert:
         'apps claims companies counters event_looks ip_chunks leases ledger notices rotations route_facts route_outages stats_days stats_hours stats_progress',
       update:
@@ -75,7 +75,7 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
   // It answers the client API too (services/main.ts), and applies BOOTSTRAP_FILE.
   dashboard: {
     mongodb: {
-      find: `${EDGE.find} audit breakers claims counters events fraud_blocks fraud_decisions fraud_numbers fraud_tallies invitation_times ip_chunks ip_lists known_browsers leases ledger metadata_indexes notices passkeys prices refusals rotations route_facts sandbox_messages sessions sign_in_flows sign_in_mails sign_in_tickets spent_assertions stats_days stats_hours stats_progress users webhooks`,
+      find: `${EDGE.find} audit breakers channel_loads claims counters events fraud_blocks fraud_decisions fraud_numbers fraud_tallies invitation_times ip_chunks ip_lists known_browsers leases ledger metadata_indexes notices passkeys prices refusals rotations route_facts sandbox_messages sessions sign_in_flows sign_in_mails sign_in_tickets spent_assertions stats_days stats_hours stats_progress users webhooks`,
       insert:
         'apps audit companies counters events invitation_times ip_chunks ip_lists keys known_browsers leases ledger passkeys prices providers refusals sessions sign_in_flows sign_in_mails sign_in_tickets spent_assertions stats_hours users webhooks',
       update:

@@ -21,6 +21,8 @@ export interface ListenersDeps extends Omit<ShellDeps, 'metrics'> {
   findCaller: FindCaller
   metrics: Pick<Metrics, 'httpRequestDuration' | 'httpRequests' | 'render'>
   routers: readonly Router[]
+  /** Of METRICS_PORT alone. */
+  monitoringRouters?: readonly Router[]
   /** What the services refuse before their routers are asked. */
   earlyRefusals?: readonly Pick<EarlyRefusalsDeps, 'refuse' | 'log'>[]
   clock: ShellDeps['clock'] & EarlyRefusalsDeps['clock']
@@ -30,7 +32,7 @@ export type ListenerSpec = Address & { app: App }
 
 /** The public address first. */
 export function createListeners(deps: ListenersDeps, readiness: Readiness): ListenerSpec[] {
-  const { config, secrets, identifyOperator, metrics, routers, earlyRefusals = [] } = deps
+  const { config, secrets, identifyOperator, metrics, routers, monitoringRouters = [], earlyRefusals = [] } = deps
   const { host, port, publicUrl } = config.http
   const health = createHealthRouter(readiness)
   const isOpenToSome = secrets.adminTokens.length > 0 || config.metricsToken !== null
@@ -45,7 +47,7 @@ export function createListeners(deps: ListenersDeps, readiness: Readiness): List
   const listeners: ListenerSpec[] = [{ app, host, port }]
   if (config.metricsPort !== null)
     listeners.push({
-      app: createHttpShell(deps, [createMetricsRouter(metrics)]),
+      app: createHttpShell(deps, [createMetricsRouter(metrics), ...monitoringRouters]),
       host,
       port: config.metricsPort,
       portSetting: 'METRICS_PORT',

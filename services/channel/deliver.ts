@@ -16,6 +16,7 @@ import {
   type MissingKeyError,
 } from '../../infra/crypto/missing-key-reporter.ts'
 import type { Logger } from '../../infra/log/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs, ReadOptions } from '../../infra/store/docs.ts'
 import { getOne } from '../../infra/store/one-doc.ts'
 import { requestOf, type Traced, withTrace } from '../../infra/trace.ts'
@@ -28,11 +29,13 @@ import type { TenantApp } from '../domain/tenancy/tenancy.ts'
 import { LANGUAGES } from '../domain/texts/message-text.ts'
 import { END_OF_ROUND, type OtpDoc } from '../domain/verifications/documents.ts'
 import { renderContent } from '../domain/verifications/message-content.ts'
+import { notOwedBefore } from '../domain/verifications/owed.ts'
 import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../domain/verifications/queue-messages.ts'
 import type { GateAnswer, Permit, ProviderGates, ProviderKey } from './admission/provider-gates.ts'
 import type { SendApprovalReply } from './approval-reply.ts'
 import type { CallProvider } from './call-provider.ts'
 import { type Candidate, type Candidates, mayCall } from './candidates.ts'
+import type { LoadReports } from './load-reports.ts'
 import { type DeliveryStep, delayAround, delayUpTo, nextStep, type Policy, type ProviderStatus } from './next-step.ts'
 import type { DeliveryJob, DeliveryMessage } from './provider.ts'
 import type { PastAttempt, ProviderAttempts } from './provider-attempts.ts'
@@ -40,11 +43,13 @@ import type { PublishReport } from './report-publisher.ts'
 import type { OrderCandidates, OrderedCandidates } from './route-order.ts'
 
 export interface DeliverDeps {
-  otps: Pick<Docs<OtpDoc>, 'get'>
+  otps: Pick<Docs<OtpDoc>, 'get' | 'update'>
   attempts: ProviderAttempts
   candidates: Candidates
   orderCandidates: OrderCandidates
-  gates: Pick<ProviderGates, 'admit' | 'busyMs' | 'reserve'>
+  gates: Pick<ProviderGates, 'admit' | 'busyMs' | 'hold' | 'reserve'>
+  loads: Pick<LoadReports, 'beginCall' | 'markBusy'>
+  metrics: Pick<Metrics, 'deliveryWait'>
   apps: Pick<Cache<TenantApp | null>, 'get'>
   keyring: Pick<Keyring, 'unseal' | 'code'>
   callProvider: CallProvider
@@ -66,7 +71,7 @@ const MAX_BUSY_RETRY_MS = 5_000
 const MAX_READ_AGE_MS = 1_000
 
 export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) => Promise<Outcome> {
-  const { otps, attempts, candidates, orderCandidates, gates, callProvider, publishReport } = deps
+  const { otps, attempts, candidates, orderCandidates, gates, loads, metrics, callProvider, publishReport } = deps
   const { policy, clock, log, random = Math.random } = deps
   const reportMissingKey = createMissingKeyReporter({ log, clock })
   const busyDelays = policy.backoff.filter(delay => delay <= MAX_BUSY_RETRY_MS)
@@ -100,8 +105,10 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   async function deliver(body: DeliverBody, message: DeliveredMessage): Promise<Outcome> {
     const providers = body.live ? await providersOf(body.live) : []
     // Asked first, so that the verification is not read in vain.
-    const busyMs = gates.busyMs(providers)
-    if (busyMs !== null) return retryWhenFree(busyMs)
+    for (let busyMs = gates.busyMs(providers); busyMs !== null; busyMs = gates.busyMs(providers)) {
+      markBusy(body)
+      if (!(await gates.hold(providers, message.publishedAt))) return retryWhenFree(gates.busyMs(providers) ?? 0)
+    }
     const turn = createTurn(gates.reserve(providers))
     try {
       return await takeSteps(body, message, turn)
@@ -146,7 +153,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         },
         policy,
       )
-      if (step.kind !== 'call') return end(job, all, step, pastAttempts)
+      if (step.kind !== 'call') return end(job, all, step, pastAttempts, turn)
       const candidate = findCandidate(all, step.provider)
       if (!candidate) throw new Error('the next step names a provider that is not a candidate')
       const keptPermit = turn.takePermit(candidate.name)
@@ -157,7 +164,10 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         shutProviders.add(candidate.name)
         continue
       }
-      if (permit && 'busyMs' in permit) return retryWhenFree(permit.busyMs)
+      if (permit && 'busyMs' in permit) {
+        markBusy(body)
+        return retryWhenFree(permit.busyMs)
+      }
       if (permit && !keptPermit && clock.now() - readAt > MAX_READ_AGE_MS) {
         turn.keepPermit(candidate.name, permit)
         current = null
@@ -167,6 +177,9 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         permit?.release()
         throw error
       })
+      turn.beginCall(loads.beginCall(job.otp.otp_id))
+      if (pastAttempts.length === 0)
+        metrics.deliveryWait.observe({ channel: job.delivery.channel }, (clock.now() - job.delivery.created_at) / 1_000)
       const attempt = await callProvider({
         candidate,
         message: rendered,
@@ -206,24 +219,36 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
     all: readonly Candidate[],
     step: Exclude<DeliveryStep, { kind: 'call' }>,
     pastAttempts: readonly PastAttempt[],
+    turn: Turn,
   ): Promise<Outcome> {
     switch (step.kind) {
       case 'sent': {
         const because = pastAttempts.find(({ result }) => result === 'accepted')?.because
         const details = { provider: step.provider, ...(because === undefined ? {} : { because }) }
         await publishReport(job, 'sent', details)
+        turn.end()
         return playReceipts(job, findCandidate(all, step.provider), step.at)
       }
       case 'wait':
+        await postpone(job, step.ms)
         return retryAfter(step.ms)
       case 'end_round':
         await attempts.endRound(job, step.round)
+        await postpone(job, step.waitMs)
         return retryAfter(step.waitMs)
       case 'fail':
         // The OTP actor logs the failure once it has recorded it.
         await publishReport(job, 'failed', { reason: step.reason })
         return done()
     }
+  }
+
+  /** Nothing is owed while a receipt or the next round is waited for. */
+  const postpone = async ({ otp, delivery }: DeliveryJob, ms: number): Promise<void> =>
+    void (await otps.update([{ ids: [otp.otp_id], update: notOwedBefore(clock.now() + ms, delivery.channel) }]))
+
+  const markBusy = ({ live }: DeliverBody): void => {
+    if (live) loads.markBusy(live.app_id)
   }
 
   const providersOf = async ({ company_id, app_id }: NonNullable<DeliverBody['live']>): Promise<ProviderKey[]> =>
@@ -274,18 +299,22 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   }
 }
 
-/** What a message holds on its way to a call: a reservation until it asks for a permit, and a permit while its verification is read again. */
+/** What a message holds on its way to a call: a reservation until it asks for a permit, and a permit while its verification is read again. From
+ *  its first call until its turn is over it is in hand. */
 interface Turn {
   keepPermit(provider: string, permit: Permit): void
   /** The permit, if one is kept for this provider. Everything else is given up. */
   takePermit(provider: string): Permit | null
+  /** `ended` is called at the end of the turn. */
+  beginCall(ended: () => void): void
   end(): void
 }
 
 function createTurn(endReservation: () => void): Turn {
   let isReserved = true
   let kept: { provider: string; permit: Permit } | null = null
-  function end(): void {
+  let endCall = (): void => {}
+  function giveUp(): void {
     if (isReserved) endReservation()
     isReserved = false
     kept?.permit.release()
@@ -298,10 +327,17 @@ function createTurn(endReservation: () => void): Turn {
     takePermit(provider) {
       const permit = kept?.provider === provider ? kept.permit : null
       if (permit) kept = null
-      end()
+      giveUp()
       return permit
     },
-    end,
+    beginCall(ended) {
+      endCall()
+      endCall = ended
+    },
+    end() {
+      giveUp()
+      endCall()
+    },
   }
 }
 

@@ -32,6 +32,7 @@ import { channelCallQueue } from '../domain/tenancy/provider-test.ts'
 import { createTenancy, TENANT_CACHE } from '../domain/tenancy/tenancy.ts'
 import { channelQueue } from '../domain/verifications/queue-messages.ts'
 import { createBreakerReports } from './admission/breaker-reports.ts'
+import { createExcess } from './admission/excess.ts'
 import { createProviderGates, prefetchFor } from './admission/provider-gates.ts'
 import { createSendApprovalReply } from './approval-reply.ts'
 import { createCallProvider } from './call-provider.ts'
@@ -39,6 +40,7 @@ import { createHandleCallback } from './callbacks/receipts.ts'
 import { createCallbackRouter } from './callbacks/router.ts'
 import { createCandidates } from './candidates.ts'
 import { createDeliver } from './deliver.ts'
+import { createLoadReports } from './load-reports.ts'
 import { createProviderAttempts } from './provider-attempts.ts'
 import { createBuildProvider, PROVIDER_FACTORIES } from './providers/factories.ts'
 import { createSandboxProvider } from './providers/sandbox.ts'
@@ -92,7 +94,9 @@ export const createChannelService =
       publicUrl,
     })
     const breakerReports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
-    const gates = createProviderGates({ channel, maxCalls, clock, log, metrics, breakerReports })
+    const loads = createLoadReports({ channel, loads: store.docs('channel_loads'), clock, log })
+    const excess = createExcess({ channel, otps: store.docs('otps'), clock, log, onHeld: loads.markBusy })
+    const gates = createProviderGates({ channel, maxCalls, clock, log, metrics, breakerReports, excess })
     const candidates = createCandidates({
       channel,
       tenancy,
@@ -110,6 +114,8 @@ export const createChannelService =
       candidates,
       orderCandidates,
       gates,
+      loads,
+      metrics,
       apps,
       keyring,
       callProvider,
@@ -153,7 +159,7 @@ export const createChannelService =
       stop: async () => {
         candidates.close()
         gates.close()
-        await breakerReports.stop()
+        await Promise.all([breakerReports.stop(), loads.stop()])
       },
     }
   }

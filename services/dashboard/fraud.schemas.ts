@@ -25,7 +25,8 @@ const scope = enumOf<Reason['scope']>({
   app: true,
 }).meta({
   id: 'FraudScope',
-  description: 'Which group of numbers it is about. `app`: all that the devices of the app send to.',
+  description:
+    'Which group of numbers it is about. `app`: all that the devices of the app send to. Of mails, `number` is one mailbox, `range` its domain, and `country` the kind of its provider.',
 })
 
 const conversion = {
@@ -37,9 +38,10 @@ const reason = z
   .object({
     signal,
     scope,
-    subject: z
-      .string()
-      .meta({ description: 'A country, a range of numbers by its first digits, `all numbers` or `one number`.' }),
+    subject: z.string().meta({
+      description:
+        'A country, a range of numbers by its first digits, a mail domain, or in words: `all numbers`, `all addresses`, `one number`, `one address`, `large mailbox providers`, `other mail domains`.',
+    }),
     points: z.number().meta({ description: 'From 50 on it slows down, from 100 on it refuses.' }),
     ...conversion,
     usual: z.number().nullable().meta({ description: 'The share that is usually verified.' }),
@@ -94,7 +96,7 @@ export const prefixTally = z
   .object({
     prefix: z.string().meta({
       description:
-        'A country, or a range of numbers by its first digits; of what devices send also `all numbers` and `all addresses`.',
+        'A country, or a range of numbers by its first digits; of what devices send also `all numbers`, `all addresses`, `large mailbox providers` and `other mail domains`. Single mail domains are not listed.',
     }),
     mode: keyMode,
     started_by: keyKind,

@@ -5,6 +5,7 @@ import { READINESS_COLLECTIONS } from '../../infra/readiness.ts'
 import type { Store } from '../../infra/store/store.ts'
 import { ADDRESS_LIST_COLLECTIONS } from './address-lists/documents.ts'
 import { AUDIT_COLLECTIONS } from './audit.ts'
+import { BACKLOG_COLLECTIONS } from './backlog/documents.ts'
 import { BREAKER_COLLECTIONS } from './breakers/documents.ts'
 import { FRAUD_COLLECTIONS } from './fraud/documents.ts'
 import { MONEY_COLLECTIONS } from './money/documents.ts'
@@ -25,6 +26,7 @@ export const COLLECTIONS = {
   ...WEBHOOK_COLLECTIONS,
   ...MONEY_COLLECTIONS,
   ...BREAKER_COLLECTIONS,
+  ...BACKLOG_COLLECTIONS,
   ...NOTICE_COLLECTIONS,
   ...FRAUD_COLLECTIONS,
   ...ADDRESS_LIST_COLLECTIONS,

@@ -2,6 +2,7 @@
 import { type ErrorKind, type Extras, INFRA_ERRORS, type Problem, problemOfKind } from '../../infra/http/problem.ts'
 import { isoTime } from '../../infra/iso-time.ts'
 import type { Refusal } from '../../machines/calls.ts'
+import type { Challenge } from '../../machines/challenge.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 import type { InputProblem } from './tenancy/problems.ts'
 
@@ -56,6 +57,9 @@ export function validationProblem(errors: readonly InputProblem[]): Problem {
   })
 }
 
+const shownChallenge = (challenge: Challenge) =>
+  challenge.type === 'pow' ? { ...challenge, expires_at: isoTime(challenge.expires_at) } : challenge
+
 /** Of a refusal by the OTP actor. */
 export function refusalProblem({
   error,
@@ -77,7 +81,7 @@ export function refusalProblem({
       ...(executed === undefined ? {} : { executed }),
       ...(otp_status === undefined ? {} : { otp_status }),
       ...(cause === undefined ? {} : { cause }),
-      ...(challenge === undefined ? {} : { challenge: { ...challenge, expires_at: isoTime(challenge.expires_at) } }),
+      ...(challenge === undefined ? {} : { challenge: shownChallenge(challenge) }),
       ...(channels === undefined ? {} : { channels }),
     },
     ...(seconds === undefined ? {} : { headers: { 'Retry-After': String(seconds) } }),

@@ -9,7 +9,7 @@ import { isId, newId } from '../../infra/ids.ts'
 import { publicIpAddress } from '../../infra/ip-address.ts'
 import { MINUTE_MS, SECOND_MS } from '../../infra/time.ts'
 import type { CallOf, ContentClaim, Identity, KeyedClaim, OtpCall } from '../../machines/calls.ts'
-import { MAX_SOLUTION_LENGTH } from '../../machines/challenge.ts'
+import { MAX_TOKEN_LENGTH } from '../../machines/challenge.ts'
 import { canonicalLocale } from '../../machines/locale.ts'
 import { problem, validationProblem } from '../domain/errors.ts'
 import { idempotencyKeyContext, inFlight } from '../domain/verifications/encryption-context.ts'
@@ -198,10 +198,10 @@ export function claimOf(keyring: Pick<Keyring, 'seal' | 'indexes'>, by: KeyOwner
   }
 }
 
-/** Server keys are never asked for one. A text that is too long is no solution. */
+/** Server keys are never asked for one. A text that is too long is neither a solution nor the token of a widget. */
 function challengeSolutionOf({ kind }: Identity, ctx: Context): { challenge_solution?: string } {
   const text = kind === 'publishable' ? ctx.get('challenge-solution') : ''
-  return text === '' || text.length > MAX_SOLUTION_LENGTH ? {} : { challenge_solution: text }
+  return text === '' || text.length > MAX_TOKEN_LENGTH ? {} : { challenge_solution: text }
 }
 
 /** A text that cannot be an id is refused without a call. */

@@ -3,30 +3,36 @@
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { httpException } from '../../infra/http/problem.ts'
-import type { Identity } from '../../machines/calls.ts'
+import type { Identity, OtpCall } from '../../machines/calls.ts'
+import { parseSolution } from '../../machines/challenge.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { problem } from '../domain/errors.ts'
-import { TENANT_CACHE, type Tenancy } from '../domain/tenancy/tenancy.ts'
+import { TENANT_CACHE, type Tenancy, type TenantApp } from '../domain/tenancy/tenancy.ts'
+import type { CheckToken } from './challenge-tokens.ts'
 
 export interface PublishableKeyRules {
   /** An app that lists origins accepts its publishable keys from no other page. A request without an origin is not from a page. */
   allowsOrigin(by: Identity, origin: string): Promise<boolean>
   /** Live sends and resends cost money, and anyone can read a publishable key, so the app must have allowed them. */
   checkSend(by: Identity): Promise<void>
+  /** The call, with the token of a widget checked where the app has one and the call brings a token. */
+  withCheckedToken(call: OtpCall): Promise<OtpCall>
 }
 
 export interface PublishableKeyDeps {
   tenancy: Pick<Tenancy, 'app'>
   clock: Pick<Clock, 'now'>
+  checkToken: CheckToken
 }
 
-export function createPublishableKeyRules({ tenancy, clock }: PublishableKeyDeps): PublishableKeyRules {
+export function createPublishableKeyRules({ tenancy, clock, checkToken }: PublishableKeyDeps): PublishableKeyRules {
   const apps = createCache(id => tenancy.app(id), { ...TENANT_CACHE, clock })
-  const settingsOf = async ({ app_id }: Identity): Promise<AppSettings> => {
+  const appOf = async ({ app_id }: Identity): Promise<TenantApp> => {
     const app = await apps.get(app_id)
     if (app === null) throw httpException(401, 'The app of this API key is gone.', { 'WWW-Authenticate': 'Bearer' })
-    return app.settings
+    return app
   }
+  const settingsOf = async (by: Identity): Promise<AppSettings> => (await appOf(by)).settings
   return {
     async allowsOrigin(by, origin) {
       if (origin === '') return true
@@ -38,6 +44,17 @@ export function createPublishableKeyRules({ tenancy, clock }: PublishableKeyDeps
       throw problem('PublishableSendDisabledError', {
         detail: 'The app does not let publishable keys send or resend in live mode.',
       })
+    },
+    async withCheckedToken(call) {
+      if (!('challenge_solution' in call) || call.challenge_solution === undefined) return call
+      const { challenge_solution: token, ...rest } = call
+      const app = await appOf(call.by)
+      const { challenge, publishable_challenge } = app.settings
+      // Where the vendor was silent, the device has solved a proof of work.
+      if (challenge.by === 'pow' || parseSolution(token) !== null) return call
+      const isAsked =
+        publishable_challenge === 'always' || (publishable_challenge === 'risk' && call.by.mode === 'live')
+      return isAsked ? { ...rest, challenge_token: await checkToken(app, challenge.by, token) } : rest
     },
   }
 }

@@ -16,6 +16,7 @@ import { type TrustsCaller, traceOf } from '../../infra/http/request-trace.ts'
 import { isId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { routerPath } from '../../infra/openapi/operation.ts'
+import type { Outbound } from '../../infra/outbound/outbound.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Identity, OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
@@ -28,6 +29,7 @@ import { requestOtp } from '../domain/verifications/queue-messages.ts'
 import { createRespond, rateLimitHeaders } from './answers.ts'
 import { bearerKeyOf, createIdentify, createTrustsCaller } from './api-keys.ts'
 import { createCalls } from './calls.ts'
+import { createCheckToken } from './challenge-tokens.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import { createEarlyRefusal } from './early-refusal.ts'
 import { createHookRouter } from './hooks/hooks.ts'
@@ -47,8 +49,9 @@ export interface RouterDeps {
   usage: Pick<KeyUsage, 'record'>
   refusals: Pick<RefusalLog, 'record'>
   keyring: Pick<Keyring, 'seal' | 'unseal' | 'indexes'>
-  clock: Pick<Clock, 'now'>
-  log: Pick<Logger, 'error'>
+  clock: Pick<Clock, 'now' | 'after'>
+  outbound: Pick<Outbound, 'request'>
+  log: Pick<Logger, 'error' | 'warn'>
   findCaller: FindCaller
   http: Pick<Config['http'], 'maxBodyBytes' | 'maxInFlight' | 'publicUrl'>
 }
@@ -67,7 +70,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
   const { broker, clock, findCaller, http, keyring, refusals, tenancy, usage } = deps
   const admission = createAdmission({ clock, maxInFlight: http.maxInFlight })
   const identify = createIdentify({ tenancy, clock, admission, usage })
-  const publishableKeys = createPublishableKeyRules({ tenancy, clock })
+  const publishableKeys = createPublishableKeyRules({ tenancy, clock, checkToken: createCheckToken(deps) })
   const calls = createCalls(deps)
   const reportMissingKey = createMissingKeyReporter(deps)
   const respond = createRespond({ keyring, reportMissingKey })
@@ -115,7 +118,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
         if (!early.hasAdmitted(ctx.req)) admission.check(by)
         const body = parseBody(schema, await readJson(ctx))
         describeSubject(ctx, body)
-        return callOtp(ctx, toCall(body, by, ctx))
+        return callOtp(ctx, await publishableKeys.withCheckedToken(toCall(body, by, ctx)))
       }
       const answered = await askOtp().catch(error => {
         onRefused(by, trace.request_id, error)

@@ -9,6 +9,7 @@ import type { FindCaller } from '../../infra/http/caller-address.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { ApiPart } from '../../infra/openapi/operation.ts'
+import type { Outbound } from '../../infra/outbound/outbound.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createRefusalLog } from '../domain/refusals/refusal-log.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
@@ -25,6 +26,8 @@ export interface EdgeDeps {
   store: CountersignStore
   keyring: Keyring
   findCaller: FindCaller
+  /** Asks the vendors of widgets. */
+  outbound: Outbound
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'refusals'>
@@ -35,7 +38,7 @@ export interface EdgeDeps {
 }
 
 export function createEdgeService(deps: EdgeDeps): Service {
-  const { broker, store, keyring, findCaller, clock, log, metrics, otherApis = [], screens = [] } = deps
+  const { broker, store, keyring, findCaller, clock, log, metrics, outbound, otherApis = [], screens = [] } = deps
   const { http } = deps.config
   const router = new Router()
   const usage = createKeyUsage({ keys: store.docs('keys'), clock, log })
@@ -46,6 +49,7 @@ export function createEdgeService(deps: EdgeDeps): Service {
     findCaller,
     clock,
     log,
+    outbound,
     http,
     tenancy: createTenancy({ store, keyring }),
     otps: store.docs('otps'),

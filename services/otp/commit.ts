@@ -22,7 +22,7 @@ import type { SavedOtp } from '../../machines/otp.versions.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { AppMode } from '../domain/verifications/lookup-indexes.ts'
 import { effectMessages, isInOutbox, type Relay } from '../domain/verifications/outbox.ts'
-import { eventsOf, firstLookAt, lookForEventsAt, owesDelivery } from '../domain/verifications/owed.ts'
+import { eventsOf, lookForEventsAt, owedDelivery } from '../domain/verifications/owed.ts'
 import type { OutboxEntry } from '../domain/verifications/queue-messages.ts'
 import { NO_RESERVATION, type Reservation } from './reservation.ts'
 
@@ -182,7 +182,7 @@ interface OutboxChange {
 }
 
 /** Members that a step may change, beside the context and the outbox. */
-const CHANGING = ['value', 'last_commands', 'due_at', 'reference', 'owed_at', 'events_at'] as const
+const CHANGING = ['value', 'last_commands', 'due_at', 'reference', 'owed_at', 'owed_channel', 'events_at'] as const
 
 /** How a changed verification is saved. `after`: the document as the store has it after the write. Its outbox may have fewer effects there, because the relay and the sweeper
  *  remove them, and never more. `update` writes only the members that changed, because everything that is written also goes to the
@@ -192,13 +192,16 @@ function otpUpdate(
   { saved, dueAt, effects }: Pick<Step, 'saved' | 'dueAt' | 'effects'>,
   { added, removed, at }: OutboxChange,
 ): { after: OtpDoc; update: Operators<OtpDoc> } {
+  const owed = owedDelivery(saved.context)
+  const hasNewDelivery = saved.context.deliveries.length > doc.context.deliveries.length
   const outbox = [...doc.outbox.filter(({ id }) => !removed.includes(id)), ...added]
   const changing: Record<(typeof CHANGING)[number], unknown> = {
     value: saved.value,
     last_commands: saved.last_commands,
     due_at: dueAt ?? undefined,
     reference: saved.context.link?.reference,
-    owed_at: owedAtAfter(doc, saved, at),
+    owed_at: owed && (hasNewDelivery ? at : doc.owed_at),
+    owed_channel: owed?.channel,
     events_at: effects.some(({ type }) => type === 'notify') ? lookForEventsAt(at) : doc.events_at,
   }
   const changed: Record<string, unknown> = {}
@@ -232,12 +235,6 @@ const finishedEffects = (
   outbox
     .map(({ id }) => id)
     .filter(id => published.includes(id) || context.deliveries.some(one => one.delivery_id === id && isEnded(one)))
-
-/** A new delivery is looked at first some time after it was queued, also where an older one still is. */
-function owedAtAfter(doc: OtpDoc, { context }: SavedOtp, at: number): number | undefined {
-  if (!owesDelivery(context)) return undefined
-  return context.deliveries.length > doc.context.deliveries.length ? firstLookAt(at) : doc.owed_at
-}
 
 /** The machine keeps the objects of the members that it does not change, so comparing by identity finds the changed members. */
 function changedContext({ version, context: old }: SavedOtp, after: SavedOtp): Record<string, unknown> {

@@ -1,24 +1,28 @@
-// Deliveries that are queued in the store, and whose message the broker no longer has: it was lost, or is a dead letter. In: partitions.
-// Out: their messages, published again. Consumers know a delivery by its id, so a message too many does no harm; but a channel that is
-// stopped must not find its queue flooded. So a message is published again only when the channel's queue holds nothing that old, and no
-// attempt or wait for a receipt is under way; and then at most after 1, 2, 4 … minutes. A message that waits for a busy provider is not seen,
-// so where that takes long, one more may be published.
+// Deliveries that are queued in the store, and whose message the broker no longer has: it was lost, or is a dead letter. In: time. Out: their
+// messages, published again. Consumers know a delivery by its id, so a message too many does no harm; but it fills a queue that is already
+// full, and a channel that is stopped must not find its queue flooded. So a message is published again only when no process has it and no
+// queue holds it: the channel's queue holds nothing that old, no message of its app is held or goes round because its providers are busy, and
+// no attempt or wait is under way; and then at most after 1, 2, 4 … minutes. One process does this, over all partitions.
+
+import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
 import { ulidTime } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Pipeline } from '../../infra/store/docs.ts'
-import type { Channel } from '../../machines/channels.ts'
+import { CHANNELS, type Channel } from '../../machines/channels.ts'
 import type { Delivery } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
+import { findLoads, owedOn } from '../domain/backlog/backlog.ts'
+import type { ChannelLoadDoc } from '../domain/backlog/documents.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { type AttemptDoc, type OtpDoc, ownedBy } from '../domain/verifications/documents.ts'
 import { deliverMessage } from '../domain/verifications/outbox.ts'
 import { LOOK_AFTER_MS } from '../domain/verifications/owed.ts'
 import { channelQueue } from '../domain/verifications/queue-messages.ts'
-import { createMayHold, GIVE_UP_AFTER_MS, waitAfterPublish, waitForBroker } from './lost-messages.ts'
-import { findDue, type Sweep } from './sweep.ts'
+import { createMayHold, GIVE_UP_AFTER_MS, waitAfterPublish } from './lost-messages.ts'
+import { byOneProcess, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface OwedDeliveryDeps {
   store: CountersignStore
@@ -37,12 +41,25 @@ const OF_ALL_DELIVERIES = { _id: { $gte: 'dlv_', $lt: 'dlv`' } }
 /** Whether a channel's queue may hold the message of a delivery of this time. */
 type MayHold = (channel: Channel, at: number) => Promise<boolean>
 
+/** How far a channel has been looked through, from the delivery that waits longest. */
+interface Pass {
+  after: number
+  nextAt: number
+}
+
+/** The next pass begins so long after one that found something. */
+const NEXT_PASS_MS = 10_000
+const MAX_PUBLISHED = 20_000
+
 export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string, Sweep> {
   const { store, broker, config, clock, log } = deps
   const [otps, attempts] = [store.docs('otps'), store.docs('attempts')]
   const { timeoutMs, unknownWaitMs } = config.provider
   /** The longest that an attempt, the wait for its receipt and the wait for the next round take. */
   const attemptTakesMs = timeoutMs + unknownWaitMs + Math.max(0, ...config.backoff.channel)
+  const passes = new Map<Channel, Pass>()
+  /** When a delivery may be published once more. Another process that takes over publishes one message too many. */
+  const mayPublishAt = createBoundedMap<number>(MAX_PUBLISHED)
 
   async function isUnderWay({ delivery_id }: Delivery, now: number): Promise<boolean> {
     const found = await attempts.find(ownedBy(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
@@ -79,42 +96,77 @@ export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string,
       .catch(error => log.warn({ ...fields, err: error }, 'delivery.not_published_again'))
   }
 
-  /** Answers when to look again; null when there is nothing left to look for. */
-  async function look(otp: OtpDoc, mayHold: MayHold, now: number): Promise<number | null> {
+  /** Answers whether there is nothing left to look for. */
+  async function look(otp: OtpDoc, busyApps: ReadonlySet<string>, mayHold: MayHold, now: number): Promise<boolean> {
     const { deliveries } = toCurrentVersion(otp).context
     const inOutbox = new Set(otp.outbox.map(({ id }) => id))
-    let nextMs = Number.POSITIVE_INFINITY
-    for (const delivery of deliveries) {
-      const ageMs = now - delivery.created_at
-      if (delivery.status !== 'queued' || ageMs > GIVE_UP_AFTER_MS) continue
+    const queued = deliveries.filter(one => one.status === 'queued' && now - one.created_at <= GIVE_UP_AFTER_MS)
+    for (const delivery of queued) {
+      const { delivery_id, channel, created_at } = delivery
+      if ((mayPublishAt.get(delivery_id) ?? 0) > now) continue
       // The sweep of the outbox publishes what is in it.
-      const isWithBroker =
-        inOutbox.has(delivery.delivery_id) ||
-        (await mayHold(delivery.channel, delivery.created_at)) ||
+      const isHeld =
+        inOutbox.has(delivery_id) ||
+        (otp.mode === 'live' && busyApps.has(otp.app_id)) ||
+        (await mayHold(channel, created_at)) ||
         (await isUnderWay(delivery, now))
-      if (!isWithBroker) publishAgain(otp, delivery)
-      nextMs = Math.min(nextMs, isWithBroker ? waitForBroker(ageMs) : waitAfterPublish(ageMs, LOOK_AFTER_MS))
+      if (isHeld) continue
+      publishAgain(otp, delivery)
+      mayPublishAt.set(delivery_id, now + waitAfterPublish(now - created_at, LOOK_AFTER_MS))
     }
-    return nextMs === Number.POSITIVE_INFINITY ? null : now + nextMs
+    return queued.length === 0
+  }
+
+  /** One page, of those that have waited for a while. */
+  async function sweepChannel(
+    channel: Channel,
+    loads: readonly ChannelLoadDoc[],
+    mayHold: MayHold,
+    now: number,
+  ): Promise<number> {
+    const { after, nextAt } = passes.get(channel) ?? { after: 0, nextAt: 0 }
+    if (now < nextAt) return 0
+    const due = await otps.find(owedOn(channel, after, now - LOOK_AFTER_MS), {
+      sort: { owed_at: 1 },
+      limit: SWEEP_BATCH,
+    })
+    const busyApps = new Set(loads.flatMap(load => (load.channel === channel ? load.busy_apps : [])))
+    const over = await Promise.all(due.map(otp => look(otp, busyApps, mayHold, now)))
+    await otps.update(
+      due.flatMap(({ _id, owed_at }, at) => (over[at] ? [{ ids: [_id], update: forget(owed_at ?? 0) }] : [])),
+    )
+    if (due.length === SWEEP_BATCH) passes.set(channel, { after: endOf(due), nextAt: 0 })
+    else passes.set(channel, { after: 0, nextAt: after > 0 || due.length > 0 ? now + NEXT_PASS_MS : 0 })
+    return due.length
   }
 
   return {
-    async owed_deliveries(partitions) {
+    owed_deliveries: byOneProcess(async () => {
       const now = clock.now()
-      const due = await findDue(otps, partitions, 'owed_at', now)
       const mayHold = createMayHoldOfChannels(now)
-      const looks = await Promise.all(due.map(otp => look(otp, mayHold, now)))
-      await otps.update(due.map(({ _id }, at) => ({ ids: [_id], update: lookAgainAt(looks[at] ?? null) })))
-      return due.length
-    },
+      const loads = await findLoads(store.docs('channel_loads'), now)
+      const looked = await Promise.all(CHANNELS.map(channel => sweepChannel(channel, loads, mayHold, now)))
+      // The next page is for the next run: a long backlog is no hurry.
+      return Math.min(
+        looked.reduce((sum, count) => sum + count, 0),
+        SWEEP_BATCH - 1,
+      )
+    }),
   }
 }
 
-/** Only while `owed_at` is set: a delivery that was sent since it was read is owed no more. */
-const lookAgainAt = (at: number | null): Pipeline => [
+/** A full page may have cut a millisecond in two, so its last millisecond is looked at again. */
+function endOf(page: readonly OtpDoc[]): number {
+  const [first, last] = [page[0]?.owed_at ?? 0, page.at(-1)?.owed_at ?? 0]
+  return first < last ? last - 1 : last
+}
+
+/** Unless a newer delivery has set another time since. */
+const forget = (read: number): Pipeline => [
   {
     $set: {
-      owed_at: at === null ? '$$REMOVE' : { $cond: [{ $gt: ['$owed_at', 0] }, { $max: ['$owed_at', at] }, '$$REMOVE'] },
+      owed_at: { $cond: [{ $eq: ['$owed_at', read] }, '$$REMOVE', '$owed_at'] },
+      owed_channel: { $cond: [{ $eq: ['$owed_at', read] }, '$$REMOVE', '$owed_channel'] },
     },
   },
 ]

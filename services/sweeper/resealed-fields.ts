@@ -4,6 +4,7 @@ import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import { MODES } from '../../machines/otp.ts'
 import {
   type App,
+  challengeSecretContext,
   hookSecretContext,
   type Provider,
   providerContext,
@@ -113,7 +114,10 @@ export function resealedProviderFields(keyring: ResealKeyring, { _id, config }: 
   return fields
 }
 
-export function resealedAppFields(keyring: ResealKeyring, { _id, hook_secrets = {} }: App): ResealedFields {
+export function resealedAppFields(
+  keyring: ResealKeyring,
+  { _id, hook_secrets = {}, challenge_secret = null }: App,
+): ResealedFields {
   const fields: ResealedFields = { set: {}, unsealable: false }
   const resealText = createResealText(keyring, fields)
   for (const login of SIGNED_LOGINS)
@@ -122,6 +126,8 @@ export function resealedAppFields(keyring: ResealKeyring, { _id, hook_secrets = 
       const all = stored.map(sealed => resealText(sealed, hookSecretContext(_id, login, mode))?.sealed ?? sealed)
       if (all.some((sealed, at) => sealed !== stored[at])) fields.set[`hook_secrets.${login}.${mode}`] = all
     }
+  const challenge = resealText(challenge_secret, challengeSecretContext(_id))
+  if (challenge) fields.set.challenge_secret = challenge.sealed
   return fields
 }
 

@@ -13,6 +13,7 @@ import type { Metrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { PARTITIONS } from '../../infra/partitions.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import { createReadBacklog } from '../domain/backlog/backlog.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
 import { createConsoleMails } from '../domain/tenancy/console-mail.ts'
@@ -20,6 +21,7 @@ import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import { createRelay, messageIn } from '../domain/verifications/outbox.ts'
 import { createRemind } from '../domain/webhooks/queue-messages.ts'
 import { createAddressListSweeps } from './address-lists.ts'
+import { createBacklogRouter, showBacklog } from './backlog.ts'
 import { createHoldSweeps } from './holds.ts'
 import { createIncidentSweeps } from './incidents.ts'
 import { showOutbox } from './outbox-age.ts'
@@ -104,6 +106,8 @@ export function createSweeperService({
     if (!held.includes(0)) metrics.silentRoutes.reset()
   })
   showOutbox({ store, clock, metrics, partitions: () => held })
+  const readBacklog = createReadBacklog({ store, broker, clock })
+  showBacklog({ readBacklog, metrics, isShown: () => held.includes(0) })
   let cancelNext = (): void => {}
   let sweeping = Promise.resolve()
 
@@ -159,6 +163,7 @@ export function createSweeperService({
   }
 
   return {
+    monitoringRouter: createBacklogRouter(readBacklog),
     async attach() {
       // The process before may have left messages that users wait for, and no other process sends them.
       scheduleSweep(soleProcess ? 0 : SWEEP_EVERY_MS)

@@ -47,7 +47,7 @@ export interface Call {
 }
 
 export interface Caller {
-  number: string
+  recipient: string
   address: string | null
   /** Whether the caller solves challenges. */
   solves: boolean
@@ -77,7 +77,12 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
   const clock = testClock(Date.UTC(2030, 0, 15, 12))
   const store: CountersignStore = createEmbeddedStore({ folder, collections: COLLECTIONS, clock, strict: true })
   const keyring = testKeyring()
-  const channels = ['sms', 'whatsapp'].map(channel => ({ name: channel, channel, type: 'sandbox', config: {} }))
+  const channels = ['sms', 'whatsapp', 'email'].map(channel => ({
+    name: channel,
+    channel,
+    type: 'sandbox',
+    config: {},
+  }))
   const app = { id: APP, name: 'Shop', settings: { publishable_send: true, ...settings }, providers: channels }
   const companies = [{ id: 'cmp_bench', name: 'Shop', apps: [app] }]
   const ip_lists = VPN_NETWORKS.map(network => ({ class: 'vpn', cidr: `${network}.0/24` }))
@@ -126,11 +131,11 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
     })
 
     /** Asks the guard first, as the challenge does. */
-    async function call({ number, address, solves }: Caller, otp_id: string, body: OtpCall): Promise<Call> {
+    async function call({ recipient, address, solves }: Caller, otp_id: string, body: OtpCall): Promise<Call> {
       const app = await apps.get(APP)
       if (!app) throw new Error('the app is gone')
       const judged = address === null ? null : { value: address, reputation: await reputation(address) }
-      const { asked, pressure } = await guard.challengeNeed({ by: BY, app, recipient: number, address: judged })
+      const { asked, pressure } = await guard.challengeNeed({ by: BY, app, recipient, address: judged })
       if (asked && !solves) return { result: 'challenged', asked, otp_id }
       solvedHardest = asked && pressure >= 1
       return { result: resultOf(await execute(body)), asked, otp_id }
@@ -172,7 +177,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
         type: 'otp.send',
         by: BY,
         otp_id,
-        sealed_recipient: keyring.seal(caller.number, inFlight.recipient),
+        sealed_recipient: keyring.seal(caller.recipient, inFlight.recipient),
         locale: null,
         sealed_client_ip: caller.address === null ? null : keyring.seal(caller.address, inFlight.clientIp),
         claim: null,

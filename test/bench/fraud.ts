@@ -2,7 +2,7 @@
 // gives the same figures. The table is in docs/fraud.md.
 import process from 'node:process'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../infra/time.ts'
-import { ALL_NUMBERS } from '../../machines/fraud.groups.ts'
+import { ALL_ADDRESSES, ALL_NUMBERS, LARGE_PROVIDERS, OTHER_MAIL_DOMAINS } from '../../machines/fraud.groups.ts'
 import { parseRecipient } from '../../services/domain/verifications/valid-recipient.ts'
 import { createRandom, type Random } from '../support/random.ts'
 import { type Call, type Simulation, startSimulation, VPN_NETWORKS } from './fraud.simulation.ts'
@@ -21,8 +21,11 @@ interface Shop {
   verifiedShare: number
   resendShare: number
   vpnShare: number
+  /** Whether its users sign up by email. */
+  byEmail: boolean
 }
-const SHOP: Shop = { signUpsPerHour: 200, verifiedShare: 0.85, resendShare: 0.1, vpnShare: 0.1 }
+const SHOP: Shop = { signUpsPerHour: 200, verifiedShare: 0.85, resendShare: 0.1, vpnShare: 0.1, byEmail: false }
+const EMAIL_SHOP: Shop = { ...SHOP, byEmail: true }
 const HISTORY_DAYS = 14
 /** British ranges of a million numbers, in which the users' numbers are. */
 const SHOP_RANGES = Array.from({ length: 60 }, (_, nth) => `+447${700 + nth * 5}`).filter(
@@ -40,6 +43,20 @@ function honestNumber(random: Random): string {
   const range = SHOP_RANGES[Math.floor(random() * SHOP_RANGES.length)] ?? ''
   const number = `${range}${String(Math.floor(random() * 1_000_000)).padStart(6, '0')}`
   return parseRecipient(number) === null ? honestNumber(random) : number
+}
+
+/** Of the users, so many have a mailbox at a large provider; the others' are at domains of which each has a few. */
+const AT_LARGE_PROVIDERS = 0.7
+const LARGE = ['gmail.com', 'outlook.com', 'yahoo.com', 'icloud.com']
+const SMALL_DOMAINS = 300
+
+function honestRecipient(random: Random, { byEmail }: Shop): string {
+  if (!byEmail) return honestNumber(random)
+  const name = `user${Math.floor(random() * 1e9)}`
+  const large = LARGE[Math.floor(random() * LARGE.length)]
+  return random() < AT_LARGE_PROVIDERS
+    ? `${name}@${large}`
+    : `${name}@firm${Math.floor(random() * SMALL_DOMAINS)}.example`
 }
 
 function honestAddress(random: Random, { vpnShare }: Shop): string {
@@ -61,7 +78,7 @@ function playShop(simulation: Simulation, random: Random, shop: Shop, from: numb
   }
   const gap = (): number => Math.ceil((-Math.log(1 - random()) * HOUR_MS) / shop.signUpsPerHour)
   for (let at = from; at < until; at += gap()) {
-    const caller = { number: honestNumber(random), address: honestAddress(random, shop), solves: true }
+    const caller = { recipient: honestRecipient(random, shop), address: honestAddress(random, shop), solves: true }
     const [verifies, resends] = [random() < shop.verifiedShare, random() < shop.resendShare]
     const typing = Math.round(between(random, 10, 90) * SECOND_MS)
     simulation.at(at, async () => {
@@ -85,6 +102,12 @@ async function rememberShop(simulation: Simulation, shop: Shop): Promise<void> {
       sent: Math.round(sent * share),
       verified: Math.round(verified * share),
     }))
+  if (shop.byEmail) {
+    await simulation.remember(ALL_ADDRESSES, days(1))
+    await simulation.remember(LARGE_PROVIDERS, days(AT_LARGE_PROVIDERS))
+    await simulation.remember(OTHER_MAIL_DOMAINS, days(1 - AT_LARGE_PROVIDERS))
+    return
+  }
   for (const name of [ALL_NUMBERS, 'GB']) await simulation.remember(name, days(1))
   for (const range of SHOP_RANGES) await simulation.remember(range, days(1 / SHOP_RANGES.length))
 }
@@ -194,7 +217,7 @@ function playAttack(simulation: Simulation, attack: Attack, solves: boolean): At
     const number = numbers[nth % numbers.length] ?? ''
     const isOwn = nth % numbers.length < numbers.length * verifiedShare
     const address = `2a0e:97c0:${(nth % 250).toString(16)}:${nth.toString(16)}::1`
-    const caller = { number, address, solves }
+    const caller = { recipient: number, address, solves }
     const verifyOnce = (otp_id: string): void => {
       if (!isOwn || verified.has(number)) return
       verified.add(number)
@@ -233,6 +256,68 @@ async function attack(one: Attack, options: { solves: boolean; isShop: boolean; 
   await simulation.play(simulation.clock.now() + HOUR_MS)
   await simulation.close()
   return { attacked, honest }
+}
+
+// Mails, which cost the attacker nothing: how many honest sign-ups are refused while they come.
+
+interface MailFlood {
+  name: string
+  to(nth: number): string
+  from(nth: number): string
+}
+
+const ONE_ADDRESS = (): string => '203.0.113.9'
+const ONE_NETWORK = (nth: number): string => `2a0e:97c0:1:${(nth % 65_536).toString(16)}::1`
+const MANY_ADDRESSES = (nth: number): string => `2a0e:97c0:${(nth % 250).toString(16)}:${nth.toString(16)}::1`
+const OWN_DOMAIN = (nth: number): string => `box${nth}@catch-all.example`
+const AT_GMAIL = (nth: number): string => `victim${nth}@gmail.com`
+const MAIL_FLOODS: MailFlood[] = [
+  { name: 'one address, mailboxes at Gmail', to: AT_GMAIL, from: ONE_ADDRESS },
+  { name: 'a /48, mailboxes at Gmail', to: AT_GMAIL, from: ONE_NETWORK },
+  { name: 'many addresses, mailboxes of one domain', to: OWN_DOMAIN, from: MANY_ADDRESSES },
+  { name: 'many addresses, a new domain each', to: nth => `a@d${nth}.example`, from: MANY_ADDRESSES },
+  { name: 'many addresses, mailboxes at Gmail', to: AT_GMAIL, from: MANY_ADDRESSES },
+]
+const MAILS_PER_MINUTE = 90
+
+/** An hour of it, beside a shop whose users sign up by email. */
+async function flood({ to, from }: MailFlood, { guard, solves }: { guard: 'on' | 'off'; solves: boolean }) {
+  const simulation = await startSimulation({
+    processes: MANY_PROCESSES,
+    settings: { routing: { default: ['email'] }, fraud_guard: { mode: guard } },
+  })
+  const random = createRandom(SEED)
+  await rememberShop(simulation, EMAIL_SHOP)
+  const start = simulation.clock.now()
+  playShop(simulation, random, EMAIL_SHOP, start, start + HOUR_MS)
+  await simulation.play(start + HOUR_MS)
+  const honest = playShop(simulation, random, EMAIL_SHOP, start + HOUR_MS, start + 2 * HOUR_MS)
+  let mails = 0
+  for (let nth = 0; nth < 60 * MAILS_PER_MINUTE; nth += 1)
+    simulation.at(start + HOUR_MS + (nth * MINUTE_MS) / MAILS_PER_MINUTE, async () => {
+      const { result } = await simulation.send({ recipient: to(nth), address: from(nth), solves })
+      if (result === 'sent') mails += 1
+    })
+  await simulation.play(start + 2 * HOUR_MS)
+  await simulation.close()
+  return { mails, honest }
+}
+
+async function printMailFloods(): Promise<void> {
+  console.log('\nMails by a stranger, beside a shop by email: mails in an hour, and of honest calls refused')
+  for (const one of MAIL_FLOODS) {
+    const cells: string[] = []
+    for (const [name, options] of [
+      ['guard off', { guard: 'off', solves: true }],
+      ['solves none', { guard: 'on', solves: false }],
+      ['solves', { guard: 'on', solves: true }],
+    ] as const) {
+      const { mails, honest } = await flood(one, options)
+      const why = [...honest.reasons].map(([reason, count]) => `${count} ${reason}`).join(', ')
+      cells.push(`${name} ${mails}, honest ${percent(honest.refused, honest.calls)}${why === '' ? '' : ` (${why})`}`)
+    }
+    console.log(`  ${one.name.padEnd(48)} ${cells.join('   ')}`)
+  }
 }
 
 const percent = (part: number, whole: number): string => `${((100 * part) / Math.max(1, whole)).toFixed(2)} %`
@@ -297,6 +382,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   new: () => printAttacks('An app without history', { isShop: false, processes: MANY_PROCESSES }),
   shop: () => printAttacks('A shop with two weeks of history', { isShop: true, processes: MANY_PROCESSES }),
   honest: printAllHonest,
+  mails: printMailFloods,
 }
 
 async function printAllHonest(): Promise<void> {
@@ -317,6 +403,13 @@ async function printAllHonest(): Promise<void> {
     aims: { refused: 0.01 },
   })
   await printHonest('a new app', { shop: SHOP, hasHistory: false, processes, hours: 3, aims: { refused: 0.01 } })
+  await printHonest('a new app by email', {
+    shop: EMAIL_SHOP,
+    hasHistory: false,
+    processes,
+    hours: 3,
+    aims: { refused: 0.01 },
+  })
 }
 
 export default async function fraud(): Promise<void> {

@@ -348,7 +348,16 @@ describeInBrowserOnce('the banner of the overview', (open, start) => {
       },
     ]
     await page.route('**/admin/v1/apps/*/health', route => route.fulfill({ json: { causes } }))
-    const queue = { queue: 'webhook.deliver', broker_name: null, ready: 0, oldest_ms: null, consumers: 1, dead: 2 }
+    const queue = {
+      queue: 'webhook.deliver',
+      broker_name: null,
+      ready: 0,
+      oldest_ms: null,
+      consumers: 1,
+      owed: 0,
+      owed_oldest_seconds: 0,
+      dead: 2,
+    }
     await page.route('**/admin/v1/queues', route => route.fulfill({ json: [queue] }))
   }
 

@@ -315,6 +315,55 @@ describe('the TypeScript client', () => {
   })
 })
 
+describe('the widget of a vendor in the TypeScript client', () => {
+  const asked = { type: 'hcaptcha', site_key: 'site' }
+
+  /** Asks for the widget until a call brings `a token`. */
+  async function asking(test: (baseUrl: string, brought: (string | undefined)[]) => Promise<void>): Promise<void> {
+    const brought: (string | undefined)[] = []
+    const server = createServer(({ headers }, response) => {
+      const solution = headers['challenge-solution'] as string | undefined
+      brought.push(solution)
+      response.writeHead(solution === 'a token' ? 200 : 403, { 'content-type': 'application/json' })
+      response.end(
+        JSON.stringify(
+          solution === 'a token' ? { otp_id: 'otp_1' } : { type: 'ChallengeRequiredError', challenge: asked },
+        ),
+      )
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    await test(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, brought).finally(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+  }
+
+  it('is solved by what the app gives the client', () =>
+    asking(async (baseUrl, brought) => {
+      const challenges: unknown[] = []
+      const solveWidget = async (challenge: unknown) => {
+        challenges.push(challenge)
+        return challenges.length === 1 ? 'a late token' : 'a token'
+      }
+      const countersign = new Countersign({ key: 'pk_test_a', baseUrl, solveWidget })
+      expect(await countersign.send({ recipient: 'a@example.com' })).to.deep.equal({ otp_id: 'otp_1' })
+      expect(challenges).to.deep.equal([asked, asked])
+      expect(brought).to.deep.equal([undefined, 'a late token', 'a token'])
+    }))
+
+  it('is the refusal where nothing can show it, with the cause where it was not solved', () =>
+    asking(async baseUrl => {
+      const alone = await thrownBy(new Countersign({ key: 'pk_test_a', baseUrl }).send({ recipient: 'a@example.com' }))
+      expect(alone).to.be.an.instanceOf(client.ChallengeRequiredError)
+      expect(alone.problem.challenge).to.deep.equal(asked)
+      const solveWidget = async () => Promise.reject(new Error('closed'))
+      const closed = new Countersign({ key: 'pk_test_a', baseUrl, solveWidget })
+      const error = await thrownBy(closed.send({ recipient: 'a@example.com' }))
+      expect(error).to.be.an.instanceOf(client.ChallengeRequiredError)
+      expect((error.cause as Error).message).to.equal('closed')
+    }))
+})
+
 describe('verifyWebhook of the TypeScript client', () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   const event = { id: 'evt_1', type: 'otp.approved', payload: { otp_id: 'otp_1', status: 'approved' } }

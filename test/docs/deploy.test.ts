@@ -7,13 +7,15 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { expect } from 'chai'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
-import { DEFAULT_PREFIX, isQueue } from '../../infra/broker/topology.ts'
+import { DEFAULT_PREFIX } from '../../infra/broker/topology.ts'
 import { ROLES, readConfig } from '../../infra/config/config.ts'
 import { ROLE_SECRETS } from '../../infra/config/role-secrets.ts'
 import { SECRET_VARIABLES } from '../../infra/config/variables.ts'
 import { ACTIONS, collectionsOf, rabbitPermissions, userOf } from '../../infra/deploy/rights.ts'
 import { createMetrics } from '../../infra/metrics.ts'
+import { CHANNELS } from '../../machines/channels.ts'
 import { COLLECTIONS } from '../../services/domain/collections.ts'
+import { channelQueue } from '../../services/domain/verifications/queue-messages.ts'
 import { CALL_TIMEOUT_MS } from '../../services/webhook/call.ts'
 
 const CHART = 'infra/deploy/helm/countersign'
@@ -144,19 +146,16 @@ describe('the Helm chart', () => {
     )
   })
 
-  it('asks for the lowest age of a queue, with the labels of the installation', () => {
+  it('scales channels by what waits, as /backlog, our metrics and RabbitMQ name it', () => {
     const scalers = read(`${CHART}/templates/scalers.yaml`)
-    expect(scalers).to.include('query: min(countersign_queue_oldest_seconds{').and.include('$keda.age.labels')
+    expect(scalers).to.include('valueLocation: channels.{{ $channel }}.owed')
+    for (const metric of ['countersign_deliveries_owed{', 'countersign_deliveries_owed_oldest_seconds{'])
+      expect(scalers).to.include(`query: max(${metric}channel="{{ $channel }}"{{ $labels }}})`)
     expect(scalers).to.include('key: {{ $keda.urlKey }}')
-  })
-
-  it('scales channels by their queues, as RabbitMQ and our metrics name them', () => {
-    const scalers = read(`${CHART}/templates/scalers.yaml`)
-    expect(scalers).to.include('$queue := $role | replace "channel-" "channel."')
-    const [, prefix = ''] = /queueName: (.*)\{\{ \$queue \}\}/.exec(scalers) ?? []
-    for (const role of ROLES.filter(name => name.startsWith('channel:'))) {
-      const queue = userOf(role).replace('channel-', 'channel.')
-      expect(isQueue(queue) && `${prefix}${queue}` === queueNames(DEFAULT_PREFIX).queue(queue), queue).to.equal(true)
+    const [, prefix = ''] = /queueName: (.*)\{\{ \$channel \}\}/.exec(scalers) ?? []
+    for (const channel of CHANNELS) {
+      expect(ROLES).to.include(`channel:${channel}`)
+      expect(`${prefix}${channel}`).to.equal(queueNames(DEFAULT_PREFIX).queue(channelQueue(channel)))
     }
   })
 })

@@ -31,6 +31,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   events: 'ids',
   ledger: 'ids',
   companies: 'ids',
+  channel_loads: 'ids',
   apps: 'never',
   keys: 'never',
   webhooks: 'never',

@@ -310,6 +310,46 @@ describeFlow('the fraud guard', (flow, engines) => {
     await flow.eventually(async () => expect((await start(number)).status).to.equal(200))
   })
 
+  it('slows the mails that devices send to one domain, and neither those to others nor those of servers', async () => {
+    const { app, device, server } = await open({ mode: 'on' }, { limits: FEW })
+    const pumped = (nth: number): string => `user${nth}@box${nth}.catch-all.example`
+    const [floor, pace] = [10, 5]
+    const answers = await inTurn(floor, nth => device.send(pumped(nth)))
+    await flow.advance(MINUTE_MS + 1_000)
+    answers.push(...(await inTurn(20 - floor, nth => device.send(pumped(floor + nth)))))
+    expect(answers.map(({ status }) => status)).to.deep.equal([
+      ...Array(floor + pace).fill(200),
+      ...Array(20 - floor - pace).fill(429),
+    ])
+    expect(answers.at(-1)?.body.scope).to.equal('fraud_guard')
+    expect((await device.resend(answers[0]?.body.otp_id)).body.scope, 'a resend').to.equal('fraud_guard')
+    for (const to of ['ada@gmail.com', 'ada@another.example']) expect((await device.send(to)).status, to).to.equal(200)
+    expect((await server.send(pumped(21))).status, 'a server').to.equal(200)
+    const kept = await flow.eventually(async () => {
+      const all = await decisions(app)
+      expect(all).to.have.length(6)
+      return all
+    })
+    expect(kept[0]?.reasons[0]).to.deep.include({ scope: 'range', subject: 'catch-all.example' })
+    await flow.advance(10_000)
+    const { items } = (await flow.admin('GET', `/apps/${app}/fraud/prefixes`)).body
+    expect(items.map(({ prefix }: { prefix: string }) => prefix)).to.deep.equal([
+      'all addresses',
+      'large mailbox providers',
+      'other mail domains',
+    ])
+  })
+
+  itWhateverTheEngines('lets a mailbox wait like a number, however its address is written', async () => {
+    const { app, device } = await live()
+    await flow.admin('PUT', `/apps/${app}/providers/post`, { channel: 'email', type: 'sandbox', config: {} })
+    const start = (to: string) => device.send(to, { forwarded: '81.2.69.142' })
+    for (const to of ['eve@waits.example', 'Eve@waits.example', 'eve+1@waits.example'])
+      expect((await start(to)).status).to.equal(200)
+    expect((await start('eve+2@waits.example')).body.scope).to.equal('fraud_guard')
+    expect((await start('ada@waits.example')).status).to.equal(200)
+  })
+
   itWhateverTheEngines('lets no number wait in test mode, for servers, or where the guard only records', async () => {
     const { app, server, start } = await live({ fraud_guard: { mode: 'record' } })
     const number = freshBlock()(1)

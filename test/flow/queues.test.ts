@@ -29,6 +29,8 @@ interface QueueRow {
   ready: number
   oldest_ms: number | null
   consumers: number
+  owed: number | null
+  owed_oldest_seconds: number | null
   dead: number
 }
 
@@ -79,6 +81,8 @@ describeCountersign('a message that dies', (start, engines) => {
       ready: 0,
       oldest_ms: null,
       consumers: 1,
+      owed: 0,
+      owed_oldest_seconds: 0,
       dead: 0,
     })
 

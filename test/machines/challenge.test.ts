@@ -32,8 +32,8 @@ describe('a challenge', () => {
         expect(more).to.be.at.most(HARDEST_DIFFICULTY)
       }),
     )
-    expect(isHardest({ difficulty: HARDEST_DIFFICULTY, expires_at: 0 })).to.equal(true)
-    expect(isHardest({ difficulty: HARDEST_DIFFICULTY - 1, expires_at: 0 })).to.equal(false)
+    expect(isHardest({ difficulty: HARDEST_DIFFICULTY })).to.equal(true)
+    expect(isHardest({ difficulty: HARDEST_DIFFICULTY - 1 })).to.equal(false)
   })
 
   it('carries its terms in a salt that leaves room for the nonce in one block', () => {

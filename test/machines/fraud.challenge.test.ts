@@ -17,7 +17,8 @@ interface Options {
   address?: 'unknown' | 'suspect' | null
   /** Unverified sends of the address's network. */
   network?: number
-  email?: boolean
+  /** One that the guard counts nothing of. */
+  uncounted?: boolean
 }
 
 const now = (sent: number, verified = 0): TallyEntry => ({ at: NOW, sent, verified })
@@ -33,13 +34,13 @@ function evidence({
   history = [],
   address = 'unknown',
   network = 0,
-  email,
+  uncounted,
 }: Options): ChallengeEvidence {
   const traffic = tally(app)
   return {
     traffic,
     perMinute: 60,
-    number: email
+    recipient: uncounted
       ? null
       : {
           kind: 'publishable',
@@ -89,18 +90,21 @@ describe('the need for a challenge', () => {
     expect(need({ app: [now(45, 45)] }).asked).to.equal(false)
     expect(need({ app: [now(46, 46)] }).asked).to.equal(true)
     expect(need({ app: [now(3_000, 3_000)] }).pressure).to.equal(0.5)
-    expect(need({ app: [now(46, 46)], email: true }).asked, 'for an email address too').to.equal(true)
+    expect(
+      need({ app: [now(46, 46)], uncounted: true }).asked,
+      'where the guard counts nothing of the recipient too',
+    ).to.equal(true)
   })
 
   it('is there without an address', () => {
     expect(need({ address: null }).asked).to.equal(true)
-    expect(need({ address: null, email: true }).asked).to.equal(true)
+    expect(need({ address: null, uncounted: true }).asked).to.equal(true)
   })
 
   it('is raised by a suspect address, which alone does not ask before its network has three unverified sends', () => {
     expect(need({ address: 'suspect', network: 2 })).to.deep.equal({ asked: false, pressure: 0.25 })
     expect(need({ address: 'suspect', network: 3 }).asked).to.equal(true)
-    expect(need({ address: 'suspect', network: 3, email: true }).asked).to.equal(true)
+    expect(need({ address: 'suspect', network: 3, uncounted: true }).asked).to.equal(true)
     expect(need({ address: 'suspect', network: 12 }).pressure).to.equal(1)
     expect(need({ address: 'unknown', network: 99 }).asked, 'an address that is not suspect').to.equal(false)
   })
@@ -118,7 +122,7 @@ describe('the need for a challenge, for any evidence', () => {
     history: upTo(8).map(starts),
     address: fc.constantFrom('unknown' as const, 'suspect' as const, null),
     network: upTo(20),
-    email: fc.boolean(),
+    uncounted: fc.boolean(),
   })
 
   it('has a pressure from 0 to 1, and asks whenever pressure comes from more than the address', () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { groupNamesOf } from '../../machines/fraud.groups.ts'
 import { addToHistory, EMPTY_HISTORY, type NumberEntry } from '../../machines/fraud.number.ts'
 import { addToBlock, type BlockNumber, EMPTY_BLOCK } from '../../machines/fraud.number-block.ts'
 import { addToTally, EMPTY_TALLY, SLOT_MS, type Tally, type TallyEntry } from '../../machines/fraud.tally.ts'
@@ -26,6 +27,9 @@ interface EvidenceOptions {
   kind?: KeyKind
   history?: NumberEntry[] | undefined
   backsOff?: boolean
+  /** Of a mailbox; `range` is then its domain's, null for one of a large provider. */
+  isMailbox?: boolean
+  hasRange?: boolean
 }
 
 const many = (count: number, make: (nth: number) => BlockNumber): BlockNumber[] =>
@@ -46,6 +50,8 @@ function evidence({
   kind = 'server',
   history,
   backsOff = true,
+  isMailbox = false,
+  hasRange = true,
 }: EvidenceOptions): Evidence {
   const at = NOW - ageMs
   const numbers = [
@@ -60,7 +66,8 @@ function evidence({
     history: history ? addToHistory(EMPTY_HISTORY, history, NOW) : null,
     backsOff,
     country: { name: 'GB', tally: tally(country) },
-    range: { name: '+447700', tally: tally(range) },
+    range: hasRange ? { name: '+447700', tally: tally(range) } : null,
+    isMailbox,
     block: addToBlock(EMPTY_BLOCK, numbers, NOW),
     number: NUMBER,
   }
@@ -243,6 +250,34 @@ const evidenceOptions = fc.record({
 type AnyEvidence = typeof evidenceOptions extends fc.Arbitrary<infer T> ? T : never
 const always = (holds: (options: AnyEvidence, more: number) => void) =>
   fc.assert(fc.property(evidenceOptions, fc.integer({ min: 1, max: 50 }), holds), { numRuns: propertyRuns(150) })
+
+describe('the groups of a mailbox', () => {
+  const groups = (mailbox: string) => {
+    const { all, country, range, block } = groupNamesOf({ value: mailbox, country: null })
+    expect([all, block]).to.deep.equal(['all addresses', null])
+    return `${country}: ${range}`
+  }
+
+  it('are its domain without subdomains, and none at a large provider, which is watched as a whole', () => {
+    expect(groups('ada@gmail.com')).to.equal('large mailbox providers: null')
+    expect(groups('ada@mail.yahoo.co.jp')).to.equal('large mailbox providers: null')
+    expect(groups('ada@example.com')).to.equal('other mail domains: example.com')
+    expect(groups('ada@a7.b.example.com')).to.equal('other mail domains: example.com')
+    expect(groups('ada@x.shop.co.uk')).to.equal('other mail domains: shop.co.uk')
+    expect(groups('ada@gmail.com.evil.io')).to.equal('other mail domains: evil.io')
+  })
+
+  it('slow its domain, or the large providers with the floor of a country, and its own wait names an address', () => {
+    const mail = { kind: 'publishable', isMailbox: true } as const
+    expect(signals({ ...mail, range: [lastHour(30, 0)] })).to.deep.equal(['unverified range'])
+    expect(signals({ ...mail, hasRange: false, country: [lastHour(119, 0)] })).to.deep.equal([])
+    expect(signals({ ...mail, hasRange: false, country: [lastHour(120, 0)] })).to.deep.equal(['unverified country'])
+    const usual = [...daily(14_400, 11_520), lastHour(100, 80)]
+    expect(signals({ ...mail, hasRange: false, country: usual, app: [lastHour(500, 100)] })).to.deep.equal([])
+    const history = Array.from({ length: 3 }, () => ({ at: NOW, what: 'start' as const }))
+    expect(judged({ ...mail, history }).reasons[0]).to.deep.include({ scope: 'number', subject: 'one address' })
+  })
+})
 
 describe('the fraud guard, for any evidence', () => {
   it('never lowers the score for more unverified neighbours', () => {

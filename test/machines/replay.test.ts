@@ -157,6 +157,28 @@ const onLink: Accepted = { channel: 'whatsapp', micros: null }
 const answer = (at: number): PastEvent => resend('dlv_2', 'otp_1', at, byWhatsApp, { by: 'answer' })
 const moved = (from: Channel, to: Channel) => [{ from, to, country: 'US', count: 1 }]
 
+describe('the guard in a replay', () => {
+  const ON: SettingsInput = {
+    publishable_send: true,
+    fraud_guard: { mode: 'on' },
+    limits: { app_publishable: [], app_without_client_ip: [] },
+  }
+  const OFF: SettingsInput = { ...ON, fraud_guard: { mode: 'off' } }
+  const mails = (many: number, kind: PastSend['kind']): PastEvent[] =>
+    Array.from({ length: many }, (_, nth) => {
+      const recipient = { ...MAILBOX, mailbox: `user${nth}@shop.example` }
+      return { ...send(`otp_${nth}`, NOON + nth * 1_000, paid({ channel: 'email' }), recipient), kind }
+    })
+
+  it('slows the mails that devices send to one domain, as the live guard does, and leaves those of servers alone', () => {
+    const guarded: Refused = { type: 'RateLimitExceededError', scope: 'fraud_guard' }
+    const [floor, pace] = [300, 5]
+    const { refused } = replay(mails(floor + 20, 'publishable'), OFF, ON)
+    expect(refused).to.deep.equal([{ ...guarded, country: null, count: 20 - pace }])
+    expect(replay(mails(floor + 20, 'server'), OFF, ON)).to.deep.include(SAME)
+  })
+})
+
 describe('a link of WhatsApp in a replay', () => {
   const linked = [{ ...send('otp_1', NOON, onLink), whatsapp: 'link_code' as const }]
   const answered = [...linked, answer(NOON + MINUTE_MS)]

@@ -6,11 +6,13 @@ import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { type OtpCommand, step } from '../../machines/otp.step.ts'
 import { createBreakerReports } from '../../services/channel/admission/breaker-reports.ts'
+import { createExcess, type Excess } from '../../services/channel/admission/excess.ts'
 import { createProviderGates } from '../../services/channel/admission/provider-gates.ts'
 import type { SendApprovalReply } from '../../services/channel/approval-reply.ts'
 import { createCallProvider } from '../../services/channel/call-provider.ts'
 import { createCandidates } from '../../services/channel/candidates.ts'
 import { createDeliver } from '../../services/channel/deliver.ts'
+import { createLoadReports } from '../../services/channel/load-reports.ts'
 import type { Accepted, DeliveryMessage, Provider } from '../../services/channel/provider.ts'
 import { createProviderAttempts } from '../../services/channel/provider-attempts.ts'
 import {
@@ -37,6 +39,9 @@ export const UNDER_WAY_MS = TIMEOUT_MS + 2_000
 export const REDELIVERED_UNDER_WAY_MS = 2_500
 export const BACKOFF = [1_000, 5_000, 15_000]
 
+/** As where other apps have messages in the channel. */
+export const HOLDS_NONE: Excess = { hold: async () => false, wake() {}, close() {}, open() {} }
+
 /** The providers of these tests make no calls over the network. */
 const outbound: Outbound = {
   request: () => Promise.reject(new Error('no outbound call is expected here')),
@@ -54,6 +59,8 @@ export interface ChannelActorOptions {
   soleProcess?: boolean
   /** The most calls at once to each provider. */
   maxCalls?: number
+  /** Holds messages while its app is alone in the channel; otherwise it acts as if it never were. */
+  holds?: boolean
   /** In place of a random number. */
   random?: () => number
 }
@@ -61,7 +68,13 @@ export interface ChannelActorOptions {
 export function createChannelActor(
   store: CountersignStore,
   factories: Partial<ProviderFactories> = {},
-  { sharedClock = testClock(), soleProcess = false, maxCalls = 200, random = () => 0.5 }: ChannelActorOptions = {},
+  {
+    sharedClock = testClock(),
+    soleProcess = false,
+    maxCalls = 200,
+    random = () => 0.5,
+    holds = false,
+  }: ChannelActorOptions = {},
 ) {
   const { clock, isWaiting } = createWatchedClock(sharedClock)
   const keyring = testKeyring()
@@ -91,7 +104,12 @@ export function createChannelActor(
     publicUrl: 'https://otp.example',
   })
   const breakerReports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
-  const gates = createProviderGates({ channel: 'sms', maxCalls, clock, log, metrics, breakerReports })
+  // What it writes each second is no wait of a message.
+  const loads = createLoadReports({ channel: 'sms', loads: store.docs('channel_loads'), clock: sharedClock, log })
+  const excess = holds
+    ? createExcess({ channel: 'sms', otps: store.docs('otps'), clock, log, onHeld: loads.markBusy })
+    : HOLDS_NONE
+  const gates = createProviderGates({ channel: 'sms', maxCalls, clock, log, metrics, breakerReports, excess })
   let askedForPermit = 0
   const candidates = createCandidates({
     channel: 'sms',
@@ -115,12 +133,15 @@ export function createChannelActor(
     random,
     gates: {
       busyMs: gates.busyMs,
+      hold: gates.hold,
       reserve: gates.reserve,
       admit(provider) {
         askedForPermit += 1
         return gates.admit(provider)
       },
     },
+    loads,
+    metrics,
     apps,
     keyring,
     callProvider: createCallProvider({ attempts, clock, log, metrics, timeoutMs: TIMEOUT_MS }),

@@ -92,6 +92,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     publicUrl: options.publicUrl ?? null,
   }
   const api = createApiRouter({
+    outbound: { request: async () => Promise.reject(new Error('the edge of these tests calls nobody')) },
     clock,
     keyring,
     http,
@@ -120,6 +121,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
         company_id: 'cmp_acme',
         name: 'Shop',
         settings: { ...resolveSettings({}), ...stubs.settings },
+        sealed_challenge_secret: null,
       }),
     },
     usage: { record: ({ _id }) => void uses.push(_id) },

@@ -11,6 +11,7 @@ import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/b
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 import { atRest } from '../../services/domain/verifications/encryption-context.ts'
+import { owedDelivery } from '../../services/domain/verifications/owed.ts'
 import type { DeliverBody } from '../../services/domain/verifications/queue-messages.ts'
 import { type StartOptions, start } from './otp.ts'
 
@@ -68,6 +69,7 @@ export function newOtpDocument(
 
 export function documentOf(saved: SavedOtp, at: number): OtpDoc {
   const { otp_id, company_id, app_id, mode, recipient } = saved.context
+  const owed = owedDelivery(saved.context)
   return {
     _id: otp_id,
     company_id,
@@ -77,6 +79,7 @@ export function documentOf(saved: SavedOtp, at: number): OtpDoc {
     rev: 1,
     ...saved,
     created_at: at,
+    ...(owed ? { owed_at: at, owed_channel: owed.channel } : {}),
     partition: partitionOf(otp_id),
     outbox: [],
     outbox_at: null,

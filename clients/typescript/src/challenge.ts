@@ -1,17 +1,17 @@
-// Solves a challenge without stopping anything else. In: a challenge. Out: the header that the repeated call brings. It runs in a worker
+// Solves a proof of work without stopping anything else. In: a challenge. Out: the header that the repeated call brings. It runs in a worker
 // where there are workers, and otherwise in short slices.
 import { solveChallenge } from './challenge-solver.ts'
-import type { Challenge } from './types.ts'
+import type { PowChallenge } from './types.ts'
 
 const FIRST_NONCE = 1e9
 const FIRST_SLICE = 2_000
 /** Shorter than the time between two pictures of a screen. */
 const SLICE_MS = 10
 
-export const canSolve = (challenge: Challenge): boolean =>
-  challenge.type === 'pow' && challenge.algorithm === 'SHA-256' && challenge.difficulty <= 32
+export const canSolve = ({ algorithm, difficulty }: PowChallenge): boolean =>
+  algorithm === 'SHA-256' && difficulty <= 32
 
-export async function solutionOf({ salt, difficulty, signature }: Challenge, signal?: AbortSignal): Promise<string> {
+export async function solutionOf({ salt, difficulty, signature }: PowChallenge, signal?: AbortSignal): Promise<string> {
   const nonce = (await solveInWorker(salt, difficulty, signal)) ?? (await solveInSlices(salt, difficulty, signal))
   return `${salt}.${nonce}.${signature}`
 }

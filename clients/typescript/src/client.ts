@@ -5,6 +5,7 @@ import { request } from './request.ts'
 import { createRetryBudget, retryWait } from './retries.ts'
 import type {
   CancelRequest,
+  Challenge,
   ExchangeRequest,
   ExchangeResult,
   Message,
@@ -15,7 +16,9 @@ import type {
   VerificationDetails,
   VerifyRequest,
   VerifyResult,
+  WidgetChallenge,
 } from './types.ts'
+import { widgetToken } from './vendor-widget.ts'
 
 export interface CountersignOptions {
   /** A server key (`sk_…`) on your backend, a publishable one (`pk_…`) in apps and pages. Undefined, as a variable of the environment may
@@ -29,7 +32,12 @@ export interface CountersignOptions {
   maxRetries?: number
   /** In place of the global one. */
   fetch?: typeof fetch
+  /** Solves the widget of a vendor, where the app has one in place of proofs of work. In: what the API asks for. Out: the widget's token. In
+   *  pages the client shows the widget by itself; elsewhere, as in an app, such a call throws its `ChallengeRequiredError` without this. */
+  solveWidget?: SolveWidget
 }
+
+export type SolveWidget = (challenge: WidgetChallenge, options: { signal: AbortSignal | undefined }) => Promise<string>
 
 export interface CallOptions extends Pick<CountersignOptions, 'timeout' | 'maxRetries'> {
   /** Ends the call, its repetitions and the solving of a challenge. */
@@ -60,10 +68,19 @@ interface Call {
 export class Countersign {
   /** Codes that were made elsewhere. */
   readonly messages: { send(message: MessageRequest, options?: SendOptions): Promise<Message> }
-  readonly #options: Required<CountersignOptions> & { key: string }
+  readonly #options: Required<Omit<CountersignOptions, 'solveWidget'>> & { key: string }
+  readonly #solveWidget: SolveWidget | undefined
   readonly #budget = createRetryBudget()
 
-  constructor({ key: given, baseUrl, timeout = 15_000, maxRetries = 2, fetch: send = fetch }: CountersignOptions) {
+  constructor({
+    key: given,
+    baseUrl,
+    timeout = 15_000,
+    maxRetries = 2,
+    fetch: send = fetch,
+    solveWidget,
+  }: CountersignOptions) {
+    this.#solveWidget = solveWidget ?? (typeof document === 'object' ? showWidget : undefined)
     // A key that was read from a file may end with a line break.
     const key = given?.trim()
     if (!key || !baseUrl) throw new TypeError('Countersign needs a key and a baseUrl.')
@@ -136,9 +153,22 @@ export class Countersign {
         return await this.#call<Answer>({ ...call, headers }, options)
       } catch (error) {
         const challenge = error instanceof ChallengeRequiredError ? error.problem.challenge : undefined
-        if (!challenge || !canSolve(challenge) || solved === MOST_CHALLENGES) throw error
-        headers = { ...headers, 'challenge-solution': await solutionOf(challenge, options.signal) }
+        if (!(error instanceof Error) || !challenge || solved === MOST_CHALLENGES) throw error
+        headers = { ...headers, 'challenge-solution': await this.#solve(challenge, error, options.signal) }
       }
+  }
+
+  async #solve(challenge: Challenge, refusal: Error, signal: AbortSignal | undefined): Promise<string> {
+    if (challenge.type === 'pow') {
+      if (!canSolve(challenge)) throw refusal
+      return solutionOf(challenge, signal)
+    }
+    if (!this.#solveWidget) throw refusal
+    return this.#solveWidget(challenge, { signal }).catch(cause => {
+      signal?.throwIfAborted()
+      refusal.cause = cause
+      throw refusal
+    })
   }
 
   async #call<Answer>({ method = 'POST', path, body, headers, repeats }: Call, options: CallOptions): Promise<Answer> {
@@ -167,6 +197,8 @@ export class Countersign {
       }
   }
 }
+
+const showWidget: SolveWidget = (challenge, { signal }) => widgetToken(challenge, signal)
 
 /** No answer, or one of a service or a proxy that failed for the moment. */
 const isFailure = (error: unknown): error is CountersignError =>

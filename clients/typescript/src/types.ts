@@ -13,6 +13,8 @@ export type Delivery = Schemas['Delivery']
 export type VerifyResult = Schemas['VerifyResult']
 export type ExchangeResult = Schemas['ExchangeResult']
 export type Challenge = Schemas['Challenge']
+export type PowChallenge = Schemas['PowChallenge']
+export type WidgetChallenge = Schemas['WidgetChallenge']
 export type Problem = Schemas['Problem']
 /** Those of the client API: the admin API has one more. */
 export type ErrorType = Exclude<Schemas['ErrorType'], 'StepUpRequiredError' | 'IdempotencyConflictError'>

@@ -13,6 +13,7 @@ import type { AttemptResult } from '../../domain/verifications/documents.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import type { BreakerReports } from './breaker-reports.ts'
 import { type Concurrency, createConcurrency, createWaitingRoom } from './concurrency.ts'
+import type { Excess } from './excess.ts'
 
 export interface CallFeedback {
   result: AttemptResult
@@ -42,6 +43,8 @@ export interface ProviderGates {
   /** The shortest time that a message would wait now, when all of the providers that are not shut are busy; null when one has a free slot
    *  or place to wait, or all are shut. */
   busyMs(providers: readonly ProviderKey[]): number | null
+  /** For a message whose providers are all busy: true once one may be free, false when the message is to be given back to the broker. */
+  hold(providers: readonly ProviderKey[], since: number): Promise<boolean>
   /** Counts a message at the provider which it is likely to call, the first that is not busy, until the returned function is called: before
    *  it asks for a permit. So of many messages that come at once to an app with one provider, only those are read that will be sent. */
   reserve(providers: readonly ProviderKey[]): () => void
@@ -64,6 +67,7 @@ export interface ProviderGatesDeps {
   metrics: Pick<Metrics, 'breakers' | 'beforeScrape'>
   /** Shows operators the state of each breaker. */
   breakerReports: Pick<BreakerReports, 'report' | 'forget'>
+  excess: Excess
 }
 
 /** A pause that a vendor asks for is cut to this. */
@@ -98,6 +102,7 @@ export function createProviderGates({
   log,
   metrics,
   breakerReports,
+  excess,
 }: ProviderGatesDeps): ProviderGates {
   const mostOfCompany = maxCallsPerCompany(maxCalls)
   const room = createWaitingRoom(waitingPlaces(maxCalls))
@@ -180,24 +185,37 @@ export function createProviderGates({
 
   const isCompanyAtLimit = (company_id: string): boolean => callsByCompany.of(company_id) >= mostOfCompany
 
+  function busyMs(providers: readonly ProviderKey[]): number | null {
+    if (isPausedByHost && providers.length > 0) return 0
+    const waitMsOfOpen = providers.flatMap(({ company_id, app_id, name }) => {
+      const gate = gatesByProvider.get(gateKey(app_id, name))
+      if (!gate) return [null]
+      if (isShut(gate)) return []
+      return [gate.concurrency.isBusy() || isCompanyAtLimit(company_id) ? gate.concurrency.waitMs() : null]
+    })
+    return waitMsOfOpen.reduce<number | null>(
+      (least, ms) => (least === null || ms === null ? null : Math.min(least, ms)),
+      waitMsOfOpen[0] ?? null,
+    )
+  }
+
   return {
-    busyMs(providers) {
-      if (isPausedByHost && providers.length > 0) return 0
-      const waitMsOfOpen = providers.flatMap(({ company_id, app_id, name }) => {
-        const gate = gatesByProvider.get(gateKey(app_id, name))
-        if (!gate) return [null]
-        if (isShut(gate)) return []
-        return [gate.concurrency.isBusy() || isCompanyAtLimit(company_id) ? gate.concurrency.waitMs() : null]
-      })
-      return waitMsOfOpen.reduce<number | null>(
-        (least, ms) => (least === null || ms === null ? null : Math.min(least, ms)),
-        waitMsOfOpen[0] ?? null,
-      )
+    busyMs,
+    hold: async (providers, since) => {
+      const [first] = providers
+      return first !== undefined && excess.hold(first.app_id, () => busyMs(providers) !== null, since)
     },
     reserve(providers) {
       for (const { app_id, name } of providers) {
         const gate = gatesByProvider.get(gateKey(app_id, name))
-        if (gate && !isShut(gate) && !gate.concurrency.isBusy()) return gate.concurrency.reserve()
+        if (!gate || isShut(gate) || gate.concurrency.isBusy()) continue
+        const leave = gate.concurrency.reserve()
+        // Another message that is held may have a slot too.
+        excess.wake()
+        return () => {
+          leave()
+          excess.wake()
+        }
       }
       return () => {}
     },
@@ -213,18 +231,22 @@ export function createProviderGates({
       return grantPermit(gate, result => {
         callsByCompany.add(company_id, -1)
         release(result)
+        excess.wake()
       })
     },
     forget: (app_id, name) => dropGate(gateKey(app_id, name)),
     pause() {
       isPausedByHost = true
       room.close()
+      excess.close()
     },
     resume() {
       isPausedByHost = false
       room.open()
+      excess.open()
     },
     close() {
+      excess.close()
       for (const { breaker } of gatesByProvider.values()) breaker.shutDown()
       gatesByProvider.clear()
     },

@@ -52,7 +52,7 @@ export async function checkClock(url: string): Promise<Finding[]> {
 export async function checkQueues(api: Api): Promise<Finding[]> {
   const finding = createFinding('queues')
   const queues = await bodyOf(api.GET('/admin/v1/queues'))
-  const findings = queues.flatMap(({ queue, ready, oldest_ms, consumers, dead }) => [
+  const findings = queues.flatMap(({ queue, ready, oldest_ms, consumers, owed, owed_oldest_seconds, dead }) => [
     ...(consumers === null ? [finding('broken', `The broker does not tell about the queue ${queue}.`)] : []),
     ...(consumers === 0 ? [finding('broken', `No process takes messages from ${queue}; ${ready} wait there.`)] : []),
     ...(consumers && (oldest_ms ?? 0) > MAX_WAIT_MS
@@ -60,6 +60,14 @@ export async function checkQueues(api: Api): Promise<Finding[]> {
       : []),
     ...(consumers && oldest_ms === null && (ready ?? 0) > MAX_READY
       ? [finding('risky', `${ready} messages wait in ${queue}: start more processes of its role.`)]
+      : []),
+    ...(consumers && (owed_oldest_seconds ?? 0) * 1_000 > MAX_WAIT_MS
+      ? [
+          finding(
+            'risky',
+            `${owed} wait to be sent behind ${queue}, for up to ${owed_oldest_seconds} s: start more processes of its role.`,
+          ),
+        ]
       : []),
     ...(dead
       ? [finding('broken', `${dead} messages of ${queue} could not be handled: countersign queues dead ${queue}`)]

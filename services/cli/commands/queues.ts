@@ -20,6 +20,8 @@ export function addQueues(program: Command, session: Session): void {
         QUEUE: ({ queue }) => queue,
         READY: ({ ready }) => ready,
         'OLDEST MS': ({ oldest_ms }) => oldest_ms,
+        OWED: ({ owed }) => owed,
+        'OWED S': ({ owed_oldest_seconds }) => owed_oldest_seconds,
         CONSUMERS: ({ consumers }) => consumers,
         DEAD: ({ dead }) => dead,
       })

@@ -5,8 +5,14 @@ import { httpException } from '../../../infra/http/problem.ts'
 import { newId } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { JsonObject } from '../../../infra/json-object.ts'
+import { targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { changeOne } from '../../../infra/store/one-doc.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
+import {
+  challengeSecretChange,
+  challengeSecretProblems,
+  withoutChallengeSecret,
+} from '../../domain/tenancy/challenge-secret.ts'
 import { type App, MAX_APPS } from '../../domain/tenancy/documents.ts'
 import { exceedsGuessBudget } from '../../domain/tenancy/guess-budget.ts'
 import { underPath } from '../../domain/tenancy/problems.ts'
@@ -14,6 +20,7 @@ import { guessProblem, MAX_SETTINGS_BYTES, resolveSettings, type SettingsInput }
 import { twilioSid } from '../../domain/tenancy/twilio-sids.ts'
 import { shownName } from '../../domain/tenancy/value-schemas.ts'
 import { principalOf } from '../access.ts'
+import type { AdminDeps } from '../admin-deps.ts'
 import { conflict, ok, page } from '../answers.ts'
 import { changeClosing, closed } from '../closing.ts'
 import { operation } from '../operation.ts'
@@ -124,22 +131,27 @@ export const appOperations = [
     },
     answers: [ok(app, 'The new app.', example, 201)],
     refusals: [conflict('The company has as many apps as it may have.')],
-    handle: async ({ ctx, company, body: { name, settings } }, deps) => {
-      const { store, clock, withAudit, changeExclusively } = deps
+    handle: async ({ ctx, company, body: { name, settings: given } }, admin) => {
+      const { store, clock, keyring, withAudit, changeExclusively } = admin
       const { _id: company_id, max_apps = MAX_APPS } = company
       const docs = store.docs('apps')
-      const applyTo = prepareSettings(settings)
+      const { settings: patch, secret } = withoutChallengeSecret(keyring, given ?? {})
+      const applyTo = prepareSettings(given && patch)
       // Two at once must not both be the last one.
       return changeExclusively(`apps:${company_id}`, renewLease =>
         withAudit(ctx, async () => {
           if ((await docs.count({ company_id }, max_apps)) >= max_apps)
             throw httpException(409, `The company may have ${max_apps} apps. An operator can let it have more.`)
           const now = clock.now()
+          const _id = newId('app', now)
+          const settings = await applyTo({ name, settings: {} }, name)
+          await checkChallenge(admin, {}, settings, secret)
           const app: App = {
-            _id: newId('app', now),
+            _id,
             company_id,
             name,
-            settings: await applyTo({ name, settings: {} }, name),
+            settings,
+            ...challengeSecretChange(keyring, _id, { before: {}, after: settings, secret }),
             created_at: now,
             rev: 0,
           }
@@ -185,16 +197,20 @@ export const appOperations = [
     answers: [ok(app, 'The app.', example)],
     refusals: [conflict('Other settings are stored than `replaces` has.')],
     stepUp: 'by_change',
-    handle: ({ ctx, params, body: { name, settings, replaces, closed } }, deps) => {
-      const { store, clock, withAudit } = deps
+    handle: ({ ctx, params, body: { name, settings: given, replaces, closed } }, admin) => {
+      const { store, clock, keyring, withAudit } = admin
       const docs = store.docs('apps')
-      const applyTo = prepareSettings(settings)
+      const { settings: patch, secret } = withoutChallengeSecret(keyring, given ?? {})
+      const applyTo = prepareSettings(given && patch)
       return withAudit(ctx, async () => {
         const stored = await getOr404(ctx, docs, params.id, 'app')
         if (replaces) refuseOthersChange(stored, replaces)
+        const settings = await applyTo(stored, name ?? stored.name)
+        await checkChallenge(admin, stored.settings, settings, secret)
         const change = {
           name: name ?? stored.name,
-          settings: await applyTo(stored, name ?? stored.name),
+          settings,
+          ...challengeSecretChange(keyring, stored._id, { before: stored.settings, after: settings, secret }),
           ...changeClosing(stored, closed, principalOf(ctx), clock.now()),
         }
         const app = { ...stored, ...change }
@@ -203,7 +219,7 @@ export const appOperations = [
           return { unchanged: appView(stored) }
         const isClosing = change.closed_at !== (stored.closed_at ?? null)
         if (isClosing || settingsThatNeedStepUp(stored.settings, change.settings).length > 0)
-          await requireStepUp(ctx, deps)
+          await requireStepUp(ctx, admin)
         const { _id, rev, company_id } = stored
         return {
           action: 'app.change',
@@ -217,6 +233,22 @@ export const appOperations = [
     },
   }),
 ]
+
+/** What the settings alone do not say: that a fingerprint is the stored one's, and that the address of the check would be called. */
+async function checkChallenge(
+  { inspect }: Pick<AdminDeps, 'inspect'>,
+  before: SettingsInput,
+  after: SettingsInput,
+  secret: string | null,
+): Promise<void> {
+  const url = after.challenge?.verify_url ?? null
+  const refused = url === null || url === before.challenge?.verify_url ? null : await inspect.url(url)
+  const problems = [
+    ...challengeSecretProblems(before, after, secret),
+    ...(refused === null ? [] : [{ path: 'challenge.verify_url', message: targetProblem(refused) }]),
+  ]
+  if (problems.length > 0) throw validationProblem(underPath('settings', problems))
+}
 
 function refuseOthersChange({ settings }: App, replaces: JsonObject): void {
   const unknown = unknownSettings(replaces)

@@ -2,6 +2,9 @@
 import type { Broker, DeadLetters } from '../../../infra/broker/broker.ts'
 import { readDepth } from '../../../infra/broker/depth.ts'
 import { isQueue, isWorkQueue, QUEUES, type Queue } from '../../../infra/broker/topology.ts'
+import { CHANNELS } from '../../../machines/channels.ts'
+import { type Backlog, createReadBacklog, type Owed } from '../../domain/backlog/backlog.ts'
+import { channelQueue } from '../../domain/verifications/queue-messages.ts'
 import type { AdminRequest } from '../access.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { ok, page } from '../answers.ts'
@@ -27,6 +30,8 @@ const queueExample: QueueAnswer = {
   ready: 0,
   oldest_ms: null,
   consumers: 2,
+  owed: null,
+  owed_oldest_seconds: null,
   dead: 1,
 }
 
@@ -48,8 +53,9 @@ export const queueOperations = [
     summary: 'List the queues',
     description: 'How many messages wait in each, for how long, and how many are dead.',
     answers: [ok(queues, 'The queues.', [queueExample])],
-    handle: (_, { broker, clock }) =>
-      Promise.all(
+    handle: async (_, { broker, store, clock }) => {
+      const backlog = await createReadBacklog({ store, broker, clock })()
+      return Promise.all(
         QUEUES.map(async queue => {
           const {
             brokerName: broker_name,
@@ -58,9 +64,11 @@ export const queueOperations = [
             consumers,
             dead,
           } = await readDepth(broker, queue, clock)
-          return { queue, broker_name, ready, oldest_ms, consumers, dead }
+          const { owed = null, oldest_seconds = null } = owedBehind(queue, backlog) ?? {}
+          return { queue, broker_name, ready, oldest_ms, consumers, owed, owed_oldest_seconds: oldest_seconds, dead }
         }),
-      ),
+      )
+    },
   }),
   operation({
     id: 'listDeadLetters',
@@ -117,6 +125,12 @@ export const queueOperations = [
     handle: async (call, admin) => ({ dropped: await changeLetters('drop', 'dropped', call, admin) }),
   }),
 ]
+
+function owedBehind(queue: Queue, { channels, events }: Backlog): Owed | undefined {
+  if (queue === 'webhook.deliver') return events
+  const channel = CHANNELS.find(one => channelQueue(one) === queue)
+  return channel && channels[channel]
+}
 
 /** Out: how many they were, also in the audit log. */
 async function changeLetters(

@@ -10,6 +10,11 @@ export const queue = z
     ready: z.int().nullable().meta({ description: 'Messages that wait.' }),
     oldest_ms: z.int().nullable().meta({ description: 'How long the oldest of them has waited.' }),
     consumers: z.int().nullable().meta({ description: 'Processes that take its messages.' }),
+    owed: z.int().nullable().meta({
+      description:
+        'Of a channel: deliveries that could be sent now and wait, in this queue or elsewhere. Of `webhook.deliver`: events that could be sent now. Null for others.',
+    }),
+    owed_oldest_seconds: z.int().nullable().meta({ description: 'How long the oldest of these has waited.' }),
     dead: z.int().nullable().meta({ description: 'Messages that could not be handled.' }),
   })
   .meta({ id: 'Queue', description: 'A queue of the broker.' })

@@ -1,6 +1,7 @@
 // What a trial of settings cannot know. In: the documents that are read, and the statistics of the time, which count also what is not kept.
 // Out: reasons with their counts.
 import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
+import { groupNamesOf } from '../../../machines/fraud.groups.ts'
 import { TALLY_DAYS } from '../../../machines/fraud.tally.ts'
 import { isLapsed } from '../../../machines/otp.code-life.ts'
 import { carriesCode } from '../../../machines/otp.queries.ts'
@@ -37,9 +38,10 @@ export function watchUnplayedRules({ saved, tried, now }: TrialInput, { add }: R
   const guessesDiffer = differs(({ verify_attempts, limits }) => [verify_attempts, limits.recipient_verify])
   const ordersDiffer = differs(({ routing }) => [routing.providers, routing.worth_micros])
   // At a risk, the guard's evidence decides who is asked.
-  const challengesDiffer = differs(({ publishable_challenge, fraud_guard, limits }) =>
+  const challengesDiffer = differs(({ publishable_challenge, challenge, fraud_guard, limits }) => [
     publishable_challenge === 'risk' ? [fraud_guard.mode, limits.app_publishable] : publishable_challenge,
-  )
+    publishable_challenge === 'off' ? null : challenge.by,
+  ])
   const keysDiffer = differs(({ idempotency_ttl_seconds }) => idempotency_ttl_seconds)
   const originsDiffer = differs(({ allowed_origins }) => allowed_origins)
   const fallsBackElsewhere =
@@ -74,20 +76,25 @@ function mayHaveFallenBack({ deliveries, approval, failed_at, ended_at, expires_
 /** With more than this missing, the median day of the guard's week may be another one. */
 const MAX_MISSING_DAYS = Math.floor(TALLY_DAYS / 2)
 
-/** The guard compares a send with the week before it. Of that week it knows the days that its tallies still have, and those that are read.
- *  `readFrom`: where reading begins. */
+/** The guard compares a send with the week before it. Of that week it knows the days that its tallies still have, and those that are read; of
+ *  a mail domain these alone. `readFrom`: where reading begins. */
 export function watchGuardPast(
   { app_created_at, now }: TrialInput,
   { add }: Reasons,
   { readFrom, hasAllTallies }: { readFrom: number; hasAllTallies: boolean },
 ): (send: PastSend) => void {
   const dayOf = (at: number): number => Math.floor(at / DAY_MS)
-  const firstKnownDay = Math.min(dayOf(readFrom), dayOf(now) - TALLY_DAYS)
+  const firstReadDay = dayOf(readFrom)
+  const firstKnownDay = Math.min(firstReadDay, dayOf(now) - TALLY_DAYS)
   // Before the app existed there is nothing to know.
-  const missingDays = (at: number): number => firstKnownDay - Math.max(dayOf(at) - TALLY_DAYS, dayOf(app_created_at))
-  return ({ at, recipient }) => {
-    if (recipient.kind !== 'phone') return
-    if (!hasAllTallies || missingDays(at) > MAX_MISSING_DAYS) add('guard_without_past')
+  const missingDays = (at: number, firstDay: number): number =>
+    firstDay - Math.max(dayOf(at) - TALLY_DAYS, dayOf(app_created_at))
+  return ({ at, kind, recipient }) => {
+    const isMail = recipient.kind === 'email'
+    if (isMail && kind === 'server') return
+    const hasDomain = isMail && groupNamesOf({ value: recipient.mailbox, country: null }).range !== null
+    if (!hasAllTallies || missingDays(at, hasDomain ? firstReadDay : firstKnownDay) > MAX_MISSING_DAYS)
+      add('guard_without_past')
   }
 }
 

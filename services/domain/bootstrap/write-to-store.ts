@@ -13,6 +13,7 @@ import type { CountersignStore } from '../collections.ts'
 import { openAccount } from '../money/batches.ts'
 import { priceUpdate } from '../money/documents.ts'
 import { hashApiKey, keyDocument, last4Of, newApiKey } from '../tenancy/api-keys.ts'
+import { challengeSecretChange, challengeSecretProblems, withoutChallengeSecret } from '../tenancy/challenge-secret.ts'
 import { type ApiKey, type App, findProviders, providerContext, providerId } from '../tenancy/documents.ts'
 import { openHookSecret, sealHookSecret } from '../tenancy/hook-secrets.ts'
 import { lowBalanceMembers, withLowBalance } from '../tenancy/low-balance.ts'
@@ -29,7 +30,7 @@ import type {
 
 export interface BootstrapDeps {
   store: CountersignStore
-  keyring: Pick<Keyring, 'seal' | 'unseal'>
+  keyring: Pick<Keyring, 'seal' | 'unseal' | 'index'>
   clock: Pick<Clock, 'now'>
   /** The outbound guard's opinion of an address that is to be saved. Without it addresses are not checked. */
   inspect?: TargetInspector
@@ -100,13 +101,21 @@ const ensureCompany = ({ id, name, balance, low_balance_micros }: BootstrapCompa
   })
 
 const ensureApp = (app: BootstrapApp, companyId: string, { store, keyring, clock }: BootstrapDeps) => {
-  const { id, name, settings } = app
+  const { id, name } = app
+  const { settings, secret } = withoutChallengeSecret(keyring, app.settings ?? {})
+  const secretChange = (before: App['settings']) => {
+    if (app.settings === null) return {}
+    const [problem] = challengeSecretProblems(before, settings, secret)
+    if (problem) throw new Error(`${id}: ${problem.path} ${problem.message}`)
+    return challengeSecretChange(keyring, id, { before, after: settings, secret })
+  }
   return ensure(store.docs('apps'), id, {
     create: () => ({
       _id: id,
       company_id: companyId,
       name: name ?? id,
-      settings: settings ?? {},
+      settings,
+      ...secretChange({}),
       ...hookSecretChange(app, undefined, keyring),
       created_at: clock.now(),
       rev: 0,
@@ -114,7 +123,8 @@ const ensureApp = (app: BootstrapApp, companyId: string, { store, keyring, clock
     update: stored => {
       const changed = {
         ...(name === null || name === stored.name ? {} : { name }),
-        ...(settings === null || sameJson(settings, stored.settings) ? {} : { settings }),
+        ...(app.settings === null || sameJson(settings, stored.settings) ? {} : { settings }),
+        ...secretChange(stored.settings),
         ...hookSecretChange(app, stored.hook_secrets, keyring),
       }
       return Object.keys(changed).length === 0 ? null : { $set: changed }

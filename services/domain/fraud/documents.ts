@@ -1,6 +1,6 @@
 // What the fraud guard stores. Tallies of apps, countries and ranges of a million numbers have plain names, because these identify no
-// person. Blocks of ten thousand numbers are stored for two hours under a keyed index, and each number in one by parts of two more. The
-// history of a number is stored for a day, and the tally of a network of suspect client addresses for two hours, each under a keyed index.
+// person; a mail domain may be one person's, so its tally is stored under a keyed index, beside those of networks. Blocks of ten thousand numbers are stored for two hours under a keyed index, and each number in one by parts of two more. The
+// history of a number or a mailbox is stored for a day, and the tally of a network of suspect client addresses for two hours, each under a keyed index.
 // Decisions show a masked recipient.
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
@@ -57,10 +57,7 @@ export interface GuardScope extends AppMode {
   kind: KeyKind
 }
 
-/** What devices send to email addresses is counted apart from what they send to numbers. */
-export const ALL_ADDRESSES = 'all addresses'
-
-/** `name` is a country (`GB`), a range (`+447700`), `ALL_NUMBERS` or `ALL_ADDRESSES`. */
+/** `name` is a country (`GB`), a range (`+447700`), the keyed index of a mail domain, or one of those in machines/fraud.groups.ts. */
 export const tallyId = (scope: GuardScope, name: string): string => counterKey(scope, scope.kind, name)
 
 export const FRAUD_COLLECTIONS = {

@@ -1,4 +1,4 @@
-// What the fraud guard stores of numbers. In: a number. Out: the keyed id of its block of ten thousand numbers, what tells the number apart
+// What the fraud guard stores of numbers and mailboxes. In: a number. Out: the keyed id of its block of ten thousand numbers, what tells the number apart
 // within the block, and the id of its own history, which is kept for what devices send in live mode. Also removes a number from its block, and
 // its history, when its recipient is erased.
 //
@@ -13,7 +13,7 @@ import { blockOf, hundredOf } from '../../../machines/fraud.groups.ts'
 import type { BlockNumber } from '../../../machines/fraud.number-block.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import { counterKey } from '../verifications/counter-names.ts'
-import { type AppMode, recipientIndexes } from '../verifications/lookup-indexes.ts'
+import { type AppMode, mailboxIndexes } from '../verifications/lookup-indexes.ts'
 import type { FraudStore, GuardScope } from './documents.ts'
 
 const KEY_KINDS: readonly KeyKind[] = ['server', 'publishable']
@@ -69,7 +69,11 @@ export async function forgetNumber(
   })
 }
 
-export const historyId = (appMode: AppMode, recipientIndex: string): string => counterKey(appMode, recipientIndex)
+/** `index`: from `mailboxIndex`. */
+export const historyId = (appMode: AppMode, index: string): string => counterKey(appMode, index)
+
+export const mailDomainIndex = (keyring: Indexer, { app_id, mode }: AppMode, domain: string): string =>
+  keyring.index(`fraud mail domain:${app_id}:${mode}`, domain)
 
 /** Answers how many histories the recipient had: one for each data key at most. */
 export function forgetHistory(
@@ -78,6 +82,6 @@ export function forgetHistory(
   appMode: AppMode,
   recipient: string,
 ): Promise<number> {
-  const ids = recipientIndexes(keyring, appMode, recipient).map(index => historyId(appMode, index))
+  const ids = mailboxIndexes(keyring, appMode, recipient).map(index => historyId(appMode, index))
   return store.docs('fraud_numbers').remove({ _id: { $in: ids } }, ids.length)
 }

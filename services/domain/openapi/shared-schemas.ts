@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { HTTP_CODES } from '../../../infra/http/problem.ts'
 import { LIMIT_SCOPES } from '../../../machines/calls.ts'
+import { WIDGET_VENDORS } from '../../../machines/challenge.ts'
 import { CHANNEL_REASONS } from '../../../machines/channels.ts'
 import { ERROR_TYPES } from '../../../machines/errors.ts'
 import {
@@ -113,7 +114,7 @@ const inputProblem = z
   })
   .meta({ id: 'InputProblem', description: 'One problem with a request.' })
 
-const challenge = z
+const powChallenge = z
   .object({
     type: z.literal('pow').meta({ description: 'Proof of work.' }),
     algorithm: z.literal('SHA-256').meta({ description: 'What is computed.' }),
@@ -123,10 +124,29 @@ const challenge = z
     expires_at: timeSchema('Until when a solution is accepted.'),
   })
   .meta({
-    id: 'Challenge',
+    id: 'PowChallenge',
     description:
       'Find a decimal number of at most 16 digits, the nonce, for which SHA-256 of `<salt>.<nonce>` begins with `difficulty` zero bits. Repeat the call with the header `challenge-solution: <salt>.<nonce>.<signature>`.',
   })
+
+const widgetVendor = z
+  .enum(WIDGET_VENDORS)
+  .meta({ id: 'WidgetVendor', description: 'Who makes the widget of a challenge: Cloudflare or hCaptcha.' })
+
+const widgetChallenge = z
+  .object({
+    type: widgetVendor.meta({ description: 'Whose widget it is.' }),
+    site_key: z.string().meta({ description: 'With which the page shows it.' }),
+  })
+  .meta({
+    id: 'WidgetChallenge',
+    description:
+      "Show the vendor's widget in a page of an origin that the app lists. Repeat the call with the token that it gives in the header `challenge-solution`. The token is good for one call.",
+  })
+
+const challenge = z
+  .union([powChallenge, widgetChallenge])
+  .meta({ id: 'Challenge', description: 'What a device solves, as the app has set it.' })
 
 const stepUpWay = z.enum(['passkey', 'code', 'token']).meta({
   id: 'StepUpWay',

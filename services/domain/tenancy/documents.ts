@@ -50,6 +50,8 @@ export interface App extends RevisedDoc, Closable {
   settings: SettingsInput
   /** Of the logins that sign their calls at /hooks/…, sealed: which of them signed a call decides its mode. */
   hook_secrets?: HookSecretsOfApp
+  /** Of the widget of challenges, sealed. The settings hold its fingerprint. */
+  challenge_secret?: string | null
   created_at: number
 }
 
@@ -63,6 +65,9 @@ export type HookSecretsOfApp = { [L in SignedLogin]?: { [M in Mode]?: string[] }
 /** The context that the sealed secret of a hook is bound to. */
 export const hookSecretContext = (appId: string, login: SignedLogin, mode: Mode): string =>
   `hook:${appId}:${login}:${mode}`
+
+/** The context that the sealed secret of a widget is bound to. */
+export const challengeSecretContext = (appId: string): string => `challenge:${appId}`
 
 export interface ApiKey extends Doc {
   app_id: string

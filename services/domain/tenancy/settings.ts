@@ -56,6 +56,35 @@ const writtenRules = settingsRules
       'is required where channels.whatsapp.mode is a link mode: give the number that the link opens, such as "+15550001111", or the mode "template"',
     when: where(linkMembers),
   })
+  .check(payload => {
+    if (!where(challengeMembers)(payload)) return
+    for (const { path, message } of widgetProblems(payload.value))
+      payload.issues.push({ code: 'custom', input: payload.value, path, message })
+  })
+
+const challengeMembers = z.object({
+  challenge: declaredSettings.shape.challenge,
+  allowed_origins: declaredSettings.shape.allowed_origins,
+})
+
+/** What a vendor's widget lacks, by path. */
+function widgetProblems({ challenge, allowed_origins }: Pick<AppSettings, 'challenge' | 'allowed_origins'>) {
+  const { by, site_key, secret } = challenge
+  if (by === 'pow') return []
+  const needed = `is required where challenge.by is "${by}"`
+  return [
+    ...(site_key === null ? [{ path: ['challenge', 'site_key'], message: needed }] : []),
+    ...(secret === null ? [{ path: ['challenge', 'secret'], message: needed }] : []),
+    ...(allowed_origins.length === 0
+      ? [
+          {
+            path: ['allowed_origins'],
+            message: `needs at least one origin where challenge.by is "${by}": the widget must be solved on the host of one`,
+          },
+        ]
+      : []),
+  ]
+}
 
 /** Of an app's settings as they are written, as JSON in UTF-8: every process keeps the settings of its apps in memory. */
 export const MAX_SETTINGS_BYTES = 256 * 1024

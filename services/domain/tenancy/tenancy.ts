@@ -37,6 +37,8 @@ export interface TenantApp {
   company_id: string
   name: string
   settings: AppSettings
+  /** Of the widget of challenges; to be unsealed with `challengeSecretContext`. */
+  sealed_challenge_secret: string | null
 }
 
 /** A union that `type` discriminates. */
@@ -111,8 +113,8 @@ export const createTenancy = ({
     async app(id) {
       const stored = (await store.docs('apps').get([id])).get(id)
       if (!stored) return null
-      const { company_id, name, settings } = stored
-      return { id, company_id, name, settings: resolveSettings(settings) }
+      const { company_id, name, settings, challenge_secret = null } = stored
+      return { id, company_id, name, settings: resolveSettings(settings), sealed_challenge_secret: challenge_secret }
     },
 
     async hookSecrets(appId, login) {

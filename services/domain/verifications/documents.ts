@@ -26,8 +26,11 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
   outbox: OutboxEntry[]
   /** When an effect was last added to the outbox, or the sweeper last published what is in it; null while it is empty. */
   outbox_at: number | null
-  /** When the sweeper looks whether the broker still has the message of a queued delivery; absent when none is queued. */
+  /** Since when its queued delivery could be worked on; in the future while the channel waits for a receipt or the next round. Absent when
+   *  none is queued. */
   owed_at?: number
+  /** The channel of that delivery. */
+  owed_channel?: Channel
   /** When the sweeper looks whether its webhook events are stored; absent while the webhook actor had to be told of none. It stays when
    *  they are: the sweeper remembers how far it has looked (`EventLookDoc`), so that no write has to remove it. */
   events_at?: number
@@ -220,7 +223,14 @@ export const VERIFICATION_COLLECTIONS = {
       },
       { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } }, scatter: SWEPT },
       { fields: { partition: 1, outbox_at: 1 }, partial: { outbox_at: { $gt: 0 } }, scatter: SWEPT },
-      { fields: { partition: 1, owed_at: 1 }, partial: { owed_at: { $gt: 0 } }, scatter: SWEPT },
+      {
+        fields: { owed_channel: 1, owed_at: 1 },
+        partial: { owed_at: { $gt: 0 } },
+        scatter: {
+          asker: 'sweeper',
+          why: 'what waits, and what is lost; a channel whose providers are all busy, once a second',
+        },
+      },
       { fields: { events_at: 1 }, partial: { events_at: { $gt: 0 } }, scatter: SWEPT },
     ],
     purged: true,

@@ -34,6 +34,12 @@ export const mailboxIndexes = (
   return mailbox === recipientKey(recipient) ? indexes : keyring.indexes(recipientScope(app_id, mode), mailbox)
 }
 
+/** The first of `mailboxIndexes`. `index`: the recipient's own. */
+export const mailboxIndex = (keyring: Indexer, { app_id, mode }: AppMode, recipient: string, index: string): string => {
+  const mailbox = mailboxOf(recipient)
+  return mailbox === recipientKey(recipient) ? index : keyring.index(recipientScope(app_id, mode), mailbox)
+}
+
 const metadataScope = ({ app_id, mode }: AppMode, name: string): string => `metadata:${app_id}:${mode}:${name}`
 
 export const metadataIndex = (keyring: Indexer, appMode: AppMode, name: string, value: string): string =>

@@ -2,6 +2,8 @@
 // entries of the ledger for deliveries that failed. The broker has a message for each. Should the broker lose it, or bury it as a dead letter,
 // the sweeper finds the delivery by `owed_at`, or that the webhook actor has not stored the event, and publishes the message again. A missing
 // entry it makes itself.
+import type { Pipeline } from '../../../infra/store/docs.ts'
+import type { Channel } from '../../../machines/channels.ts'
 import { carriesCode, isMessage } from '../../../machines/otp.queries.ts'
 import type { Delivery, EventEffect, Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
@@ -12,11 +14,24 @@ import { eventIdFor } from '../webhooks/event-ids.ts'
 /** Nearly all deliveries are sent long before: then the sweeper has nothing to look at. It is longer than the waits of a usual retry. */
 export const LOOK_AFTER_MS = 20_000
 
-export const owesDelivery = ({ deliveries }: Pick<Otp, 'deliveries'>): boolean =>
-  deliveries.some(({ status }) => status === 'queued')
+/** The delivery that is still to be sent: the newest, where there are several. */
+export const owedDelivery = ({ deliveries }: Pick<Otp, 'deliveries'>): Delivery | undefined =>
+  deliveries.findLast(({ status }) => status === 'queued')
 
-/** When the sweeper first looks at a verification whose delivery was queued at this time. */
-export const firstLookAt = (at: number): number => at + LOOK_AFTER_MS
+/** While its channel waits for something: then the delivery cannot be worked on before `until`. */
+export const notOwedBefore = (until: number, channel: Channel): Pipeline => [
+  {
+    $set: {
+      owed_at: {
+        $cond: [
+          { $gt: ['$owed_at', 0] },
+          { $cond: [{ $eq: ['$owed_channel', channel] }, until, '$owed_at'] },
+          '$$REMOVE',
+        ],
+      },
+    },
+  },
+]
 
 /** Nearly all events are stored long before. It is also longer than any write takes: the sweeper goes by this time and never back. */
 export const LOOK_FOR_EVENTS_AFTER_MS = 30_000

@@ -1,8 +1,9 @@
 // Challenges of publishable keys. In: a send or a resend, before anything else is decided about it. Out: a reservation that holds the
 // solved challenge as spent, nothing where none is needed, or a refusal with a new challenge.
 //
-// Nothing is stored of a challenge that is asked for: its salt carries its terms, and its signature binds them to the API key and to the
-// recipient, or on resend to the verification. A challenge that is used is inserted, so of two calls with one solution one is served.
+// Nothing is stored of a proof of work that is asked for: its salt carries its terms, and its signature binds them to the API key and to the
+// recipient, or on resend to the verification. The token of a widget was checked by the edge, with its vendor. What is used is inserted, so of
+// two calls with one solution one is served.
 import type { Buffer } from 'node:buffer'
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../../infra/clock.ts'
@@ -13,6 +14,7 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import type { Identity, Refusal } from '../../../machines/calls.ts'
 import {
   CHALLENGE_LIFE_MS,
+  type CheckedToken,
   difficultyFor,
   encodeSalt,
   isHardEnough,
@@ -21,6 +23,7 @@ import {
   parseSolution,
   SALT_RANDOM_BYTES,
   type Solution,
+  TOKEN_LIFE_MS,
 } from '../../../machines/challenge.ts'
 import type { SpentChallengeDoc } from '../../domain/verifications/documents.ts'
 import { recipientKey } from '../../domain/verifications/lookup-indexes.ts'
@@ -41,6 +44,8 @@ export interface ChallengedCall {
   /** The address of the caller; null when it has none that is usable. */
   address: JudgedAddress | null
   solution: string | undefined
+  /** Of the widget that the app may have in place of a proof of work. */
+  token: CheckedToken | undefined
 }
 
 export type ChallengeResult = Reservation & ChallengeOutcome
@@ -82,9 +87,24 @@ export function createChallenges({ keyring, clock, spent, guard, metrics }: Chal
       : null
   }
 
+  /** Null where the call brings nothing that counts. */
+  function countedSolution(call: ChallengedCall, isAsked: boolean, pressure: number): CountedSolution | null {
+    const { token, app } = call
+    // The app may have gone back to proofs of work since the edge checked it.
+    if (token?.outcome === 'passed' && app.settings.challenge.by !== 'pow') {
+      const expires_at = clock.now() + TOKEN_LIFE_MS
+      // There is no harder one, so it stands for what is asked for now.
+      return { id: token.id, expires_at, isHardest: isHardest({ difficulty: difficultyFor(pressure) }) }
+    }
+    const solution = goodSolution(call)
+    // Where none would be asked for now, a good one is spent all the same: the device may have been asked a moment ago.
+    if (solution === null || (isAsked && !isHardEnough(solution, pressure))) return null
+    const id = sha256(solution.salt).toString('base64url')
+    return { id, expires_at: solution.expires_at, isHardest: isHardest(solution) }
+  }
+
   /** Null: it was used before, by another call. */
-  async function spend({ salt, expires_at }: Solution, command_id: string): Promise<Reservation | null> {
-    const _id = sha256(salt).toString('base64url')
+  async function spend({ id: _id, expires_at }: CountedSolution, command_id: string): Promise<Reservation | null> {
     const purge_at = new Date(expires_at + KEPT_AFTER_EXPIRY_MS)
     const [answer] = await spent.insert([{ _id, command_id, purge_at }])
     if (answer === 'inserted')
@@ -99,6 +119,10 @@ export function createChallenges({ keyring, clock, spent, guard, metrics }: Chal
       : guard.challengeNeed({ by, app, recipient: recipient(), address })
 
   function askFor(call: ChallengedCall, pressure: number): Refusal {
+    const { by, site_key } = call.app.settings.challenge
+    // Where the vendor is silent, work is asked for: the app is then neither open nor shut.
+    if (by !== 'pow' && site_key !== null && call.token?.outcome !== 'unchecked')
+      return refusal('ChallengeRequiredError', detailOf(call), { challenge: { type: by, site_key } })
     const terms = { difficulty: difficultyFor(pressure), expires_at: clock.now() + CHALLENGE_LIFE_MS }
     const salt = encodeSalt(terms, randomBytes(SALT_RANDOM_BYTES))
     const [signature = ''] = signaturesFor(salt, call)
@@ -115,24 +139,37 @@ export function createChallenges({ keyring, clock, spent, guard, metrics }: Chal
 
       const { asked, pressure, evidence } = await needOf(call)
       const isAsked = asked || when === 'always'
-      // Where none would be asked for now, a good solution is spent all the same: the device may have been asked a moment ago.
-      const solution = goodSolution(call)
-      const counts = solution !== null && (!isAsked || isHardEnough(solution, pressure))
-      const reservation = counts ? await spend(solution, command_id) : null
-      if (counts && reservation) {
+      const solution = countedSolution(call, isAsked, pressure)
+      const reservation = solution && (await spend(solution, command_id))
+      if (solution && reservation) {
         metrics.challenges.inc({ mode: by.mode, outcome: 'solved' })
-        return { ...reservation, solvedHardest: isHardest(solution), evidence }
+        return { ...reservation, solvedHardest: solution.isHardest, evidence }
       }
       if (!isAsked) return { ...NOT_NEEDED, evidence }
-      metrics.challenges.inc({ mode: by.mode, outcome: call.solution === undefined ? 'asked' : 'rejected' })
+      metrics.challenges.inc({ mode: by.mode, outcome: outcomeOf(call) })
       return { ...NOT_NEEDED, refusal: askFor(call, pressure) }
     },
   }
 }
 
-const detailOf = ({ solution }: ChallengedCall): string =>
-  solution === undefined
+interface CountedSolution {
+  id: string
+  expires_at: number
+  isHardest: boolean
+}
+
+const outcomeOf = ({ solution, token }: ChallengedCall): string => {
+  if (token?.outcome === 'unchecked') return 'unchecked'
+  return solution === undefined && token === undefined ? 'asked' : 'rejected'
+}
+
+function detailOf({ solution, token }: ChallengedCall): string {
+  if (token?.outcome === 'unchecked')
+    return 'The vendor of the widget did not say whether this token is good. Solve the new challenge.'
+  if (token?.outcome === 'other_host') return 'This token was solved on a page of a host that the app does not list.'
+  return solution === undefined && token === undefined
     ? 'Solve the challenge and repeat the call with the header challenge-solution.'
     : 'This solution is wrong, late, used, of another call, or too easy by now. Solve the new challenge.'
+}
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -16,7 +16,7 @@ import { retentionMs } from '../../domain/retention.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
 import { effectMessages } from '../../domain/verifications/outbox.ts'
-import { firstLookAt, owesDelivery } from '../../domain/verifications/owed.ts'
+import { owedDelivery } from '../../domain/verifications/owed.ts'
 import type { CachedApp } from '../apps.ts'
 import { linkFor } from '../whatsapp-links.ts'
 import { claimIds } from './idempotency-claims.ts'
@@ -112,7 +112,11 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
   const reference = saved.context.link?.reference
   if (reference !== undefined) doc.reference = reference
   if (dueAt !== null) doc.due_at = dueAt
-  if (owesDelivery(saved.context)) doc.owed_at = firstLookAt(at)
+  const owed = owedDelivery(saved.context)
+  if (owed) {
+    doc.owed_at = at
+    doc.owed_channel = owed.channel
+  }
   if (trace !== undefined) doc.request_id = trace.request_id
   if (call.sealed_metadata !== undefined)
     doc.metadata = keyring.seal(keyring.unseal(call.sealed_metadata, inFlight.metadata), atRest.metadata(otp_id))

@@ -95,6 +95,7 @@ export const createResend = (deps: ResendDeps) => {
       recipient: () => keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id)),
       address,
       solution: call.challenge_solution,
+      token: call.challenge_token,
     })
     return chainReservations(challenge, () => {
       if (address?.reputation === 'abusive') return { ...NO_RESERVATION, refusal: abusiveAddressRefusal() }

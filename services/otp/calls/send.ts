@@ -151,6 +151,7 @@ export const createSend = (deps: SendDeps) => {
       recipient: () => recipient.parsed.value,
       address: client,
       solution: call.challenge_solution,
+      token: call.challenge_token,
     })
     return chainReservations(challenge, () => grantSolved(send, challenge))
   }

@@ -1,5 +1,5 @@
-// The fraud guard's counts, which all processes share: tallies of apps, countries, ranges and networks of client addresses, the numbers of
-// blocks, and the histories of numbers.
+// The fraud guard's counts, which all processes share: tallies of apps, countries, ranges, mail domains and networks of client addresses, the
+// numbers of blocks, and the histories of numbers and mailboxes.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { batchDocs } from '../../../infra/store/batched-docs.ts'
@@ -39,6 +39,7 @@ export interface FraudCounts {
   blocks: SharedState<Block, BlockNumber>
   histories: SharedState<NumberHistory, NumberEntry>
   networks: SharedState<Tally, TallyEntry>
+  mailDomains: SharedState<Tally, TallyEntry>
   settled(): Promise<void>
 }
 
@@ -62,6 +63,7 @@ export function createFraudCounts({ store, clock, log }: FraudCountDeps): FraudC
   const states = {
     tallies: shared(store.docs('fraud_tallies'), { ...tally, ...TALLIES }),
     networks: shared(store.docs('fraud_networks'), { ...tally, ...NETWORKS }),
+    mailDomains: shared(store.docs('fraud_networks'), { ...tally, ...TALLIES }),
     blocks: shared(store.docs('fraud_blocks'), {
       empty: EMPTY_BLOCK,
       fold: addToBlock,

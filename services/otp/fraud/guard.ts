@@ -1,4 +1,5 @@
-// The guard against pumping. In: a message that is about to be sent and can cost money, and every change of a verification. Out: by the
+// The guard against pumping. In: a message that is about to be sent and can cost money, or is a mail that a device asked for, and every
+// change of a verification. Out: by the
 // app's setting, the message passes, is refused or moves to a free channel. Each refusal or move is recorded with its reasons, also in the
 // mode that only records. It also says whether a device should solve a challenge.
 
@@ -14,18 +15,18 @@ import type { Channel } from '../../../machines/channels.ts'
 import { devicesPerMinute } from '../../../machines/fraud.allowance.ts'
 import { type ChallengeNeed, challengeNeed } from '../../../machines/fraud.challenge.ts'
 import { paceRules, VERIFIED_RULES } from '../../../machines/fraud.groups.ts'
-import { canCost, countedMessages } from '../../../machines/fraud.messages.ts'
+import { countedMessages, isWatched } from '../../../machines/fraud.messages.ts'
 import { EMPTY_TALLY, type TallyEntry } from '../../../machines/fraud.tally.ts'
 import { type Judgement, judge } from '../../../machines/fraud.ts'
 import { magicOf } from '../../../machines/magic-recipients.ts'
 import type { Otp } from '../../../machines/otp.ts'
 import type { Quota } from '../../../machines/quotas.ts'
-import { ALL_ADDRESSES, type GuardScope, tallyId } from '../../domain/fraud/documents.ts'
+import type { GuardScope } from '../../domain/fraud/documents.ts'
 import { retentionMs } from '../../domain/retention.ts'
 import { counterKey, recipientCounter } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
-import { recipientIndexes, recipientKey, recipientScope } from '../../domain/verifications/lookup-indexes.ts'
+import { mailboxIndexes, recipientKey, recipientScope } from '../../domain/verifications/lookup-indexes.ts'
 import { parseRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Limits } from '../limits/limits.ts'
@@ -34,7 +35,7 @@ import { limitRefusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation, reserve } from '../reservation.ts'
 import type { FraudCounts } from './counts.ts'
 import type { DecisionLog, NewDecision } from './decisions.ts'
-import { type GroupedNumber, type NumberGroups, networkId, numberGroupsOf } from './groups.ts'
+import { type GroupedRecipient, networkId, type RecipientGroups, recipientGroupsOf } from './groups.ts'
 import { type CountedEvidence, createFraudWatch, messageOutcome, type Outcome } from './watch.ts'
 
 /** A verification whose latest delivery is about to be sent. */
@@ -93,7 +94,7 @@ export interface FraudGuardDeps {
   limits: Limits
   apps: Pick<Cache<CachedApp | null>, 'get'>
   reputation(address: string): Promise<Reputation>
-  counts: Pick<FraudCounts, 'tallies' | 'blocks' | 'histories' | 'networks'>
+  counts: Pick<FraudCounts, 'tallies' | 'mailDomains' | 'blocks' | 'histories' | 'networks'>
   decisions: Pick<DecisionLog, 'record'>
   metrics: Pick<Metrics, 'fraudDecisions'>
 }
@@ -116,14 +117,18 @@ export function createFraudGuard({
 }: FraudGuardDeps): FraudGuard {
   const watch = createFraudWatch(counts)
 
-  // A number is needed when it is about to be sent to and again a moment later, when that is counted. Its groups are computed once.
-  const recentGroups = createBoundedMap<NumberGroups>(MAX_RECENT_NUMBERS)
+  // A recipient is needed when it is about to be sent to and again a moment later, when that is counted. Its groups are computed once.
+  const recentGroups = createBoundedMap<RecipientGroups>(MAX_RECENT_NUMBERS)
   const scopeOf = ({ app_id, mode, started_by }: Otp): GuardScope => ({ app_id, mode, kind: started_by.kind })
-  function groupsFor({ app_id, mode, kind }: GuardScope, number: Omit<GroupedNumber, 'number'>, value: () => string) {
-    const cacheKey = `${app_id}:${mode}:${kind}:${number.index}`
+  function groupsFor(
+    { app_id, mode, kind }: GuardScope,
+    recipient: Omit<GroupedRecipient, 'value'>,
+    value: () => string,
+  ): RecipientGroups {
+    const cacheKey = `${app_id}:${mode}:${kind}:${recipient.index}`
     const known = recentGroups.get(cacheKey)
     if (known) return known
-    const groups = numberGroupsOf(keyring, { app_id, mode, kind }, { ...number, number: value() })
+    const groups = recipientGroupsOf(keyring, { app_id, mode, kind }, { ...recipient, value: value() })
     recentGroups.set(cacheKey, groups)
     return groups
   }
@@ -131,7 +136,7 @@ export function createFraudGuard({
   /** A slowed message may still pass, within the pace of every reason. */
   const applyVerdict = (
     otp: Otp,
-    groups: NumberGroups,
+    groups: RecipientGroups,
     { verdict, reasons, retryAfterMs }: Judgement,
   ): Promise<Reservation> | Reservation =>
     verdict === 'refuse'
@@ -142,13 +147,13 @@ export function createFraudGuard({
         )
 
   /** Null for a message that is not judged. */
-  function judgedGroups({ otp, recipient: number, app }: FraudEvidenceInput): NumberGroups | null {
-    if (app.settings.fraud_guard.mode === 'off' || !isGuarded(otp, number)) return null
-    return groupsFor(scopeOf(otp), otp.recipient, () => number)
+  function judgedGroups({ otp, recipient, app }: FraudEvidenceInput): RecipientGroups | null {
+    if (app.settings.fraud_guard.mode === 'off' || !isGuarded(otp, recipient)) return null
+    return groupsFor(scopeOf(otp), otp.recipient, () => recipient)
   }
 
   /** A device may resend what a server has started, which is counted with the server's. */
-  const evidenceFor = (groups: NumberGroups, { evidence }: ChallengeOutcome): Promise<CountedEvidence> =>
+  const evidenceFor = (groups: RecipientGroups, { evidence }: ChallengeOutcome): Promise<CountedEvidence> =>
     evidence?.kind === groups.kind ? Promise.resolve(evidence) : watch.evidence(groups)
 
   async function check(input: FraudCheckInput): Promise<FraudCheckResult> {
@@ -200,18 +205,15 @@ export function createFraudGuard({
   async function countOutcome(outcome: Outcome, after: OtpDoc): Promise<void> {
     const { _id, app_id, mode, context: otp } = after
     const isDevice = otp.started_by.kind === 'publishable'
-    // What servers send by email costs nothing, and is limited by nothing that is counted here.
-    if (otp.recipient.kind === 'email' && !isDevice) return
     const app = await apps.get(app_id)
     if (!app || app.settings.fraud_guard.mode === 'off') return
     const unsealed = () => keyring.unseal(otp.recipient.sealed, atRest.recipient(_id))
     if (mode === 'test' && magicOf(mode, unsealed()) !== null) return
-    if (otp.recipient.kind === 'phone') await countNumber(outcome, after, unsealed)
-    else for (const entry of entriesOf(outcome)) counts.tallies.add(tallyId(scopeOf(otp), ALL_ADDRESSES), app_id, entry)
+    await countRecipient(outcome, after, unsealed)
     if (isDevice && mode === 'live') await countNetwork(outcome, after)
   }
 
-  async function countNumber(outcome: Outcome, after: OtpDoc, unsealed: () => string): Promise<void> {
+  async function countRecipient(outcome: Outcome, after: OtpDoc, unsealed: () => string): Promise<void> {
     const { app_id, context: otp } = after
     const { sentAt, approval } = outcome
     const groups = groupsFor(scopeOf(otp), otp.recipient, unsealed)
@@ -234,14 +236,14 @@ export function createFraudGuard({
   }
 
   /** Exact over all processes: an attacker with a few numbers of their own would verify them everywhere at once. */
-  async function isFirstInStore(appMode: OtpDoc, number: string): Promise<boolean> {
-    const name = recipientCounter(appMode, 'verified:publishable', recipientIndexes(keyring, appMode, number))
+  async function isFirstInStore(appMode: OtpDoc, recipient: string): Promise<boolean> {
+    const name = recipientCounter(appMode, 'verified:publishable', mailboxIndexes(keyring, appMode, recipient))
     return (await limits.take({ ...name, rules: VERIFIED_RULES })).granted
   }
 
   // A server's backend decides who may verify, so its numbers are remembered by each process alone.
   const verifiedHere = createBoundedMap<number>(MAX_VERIFIED_NUMBERS)
-  function isFirstHere({ recipient }: NumberGroups, at: number): boolean {
+  function isFirstHere({ recipient }: RecipientGroups, at: number): boolean {
     const isFirst = at - (verifiedHere.get(recipient) ?? Number.NEGATIVE_INFINITY) >= HOUR_MS
     if (isFirst) verifiedHere.set(recipient, at)
     return isFirst
@@ -259,10 +261,9 @@ export function createFraudGuard({
     ])
     const need = challengeNeed(
       {
-        traffic:
-          evidence?.app?.tally ?? (isCounted ? await counts.tallies.state(tallyId(scope, ALL_ADDRESSES)) : EMPTY_TALLY),
+        traffic: evidence?.app?.tally ?? EMPTY_TALLY,
         perMinute,
-        number: evidence && { ...evidence, perMinute, backsOff: fraud_guard.mode === 'on' },
+        recipient: evidence && { ...evidence, perMinute, backsOff: fraud_guard.mode === 'on' },
         address: address && { suspect, network },
       },
       clock.now(),
@@ -270,9 +271,7 @@ export function createFraudGuard({
     return { ...need, evidence }
   }
 
-  /** Null for an email address. */
   async function evidenceOf(scope: GuardScope, recipient: string) {
-    if (recipient.includes('@')) return null
     const index = keyring.index(recipientScope(scope.app_id, scope.mode), recipientKey(recipient))
     const parsed = parseRecipient(recipient)
     const country = parsed?.kind === 'phone' ? parsed.country : null
@@ -300,9 +299,9 @@ export function createFraudGuard({
 }
 
 /** Magic recipients belong to no user. */
-function isGuarded(otp: Otp, number: string): boolean {
+function isGuarded(otp: Otp, recipient: string): boolean {
   const message = otp.deliveries.at(-1)
-  return message !== undefined && canCost(message, otp) && magicOf(otp.mode, number) === null
+  return message !== undefined && isWatched(message, otp) && magicOf(otp.mode, recipient) === null
 }
 
 const entriesOf = ({ sentAt, approval }: Pick<Outcome, 'sentAt' | 'approval'>): TallyEntry[] => [
@@ -310,10 +309,10 @@ const entriesOf = ({ sentAt, approval }: Pick<Outcome, 'sentAt' | 'approval'>): 
   ...(approval ? [{ at: approval.sentAt, sent: 0, verified: 1 }] : []),
 ]
 
-function paceQuota(otp: Otp, groups: NumberGroups, reason: Judgement['reasons'][number]): Quota {
+function paceQuota(otp: Otp, groups: RecipientGroups, reason: Judgement['reasons'][number]): Quota {
   const { scope } = reason
   const { app, country, range, block, tags } = groups
-  const names = { app: app?.name, country: country.name, range: range.name, block, number: undefined }
+  const names = { app: app?.name, country: country.name, range: range?.key, block, number: undefined }
   const name = scope === 'hundred' ? `${block}:${tags().hundred}` : (names[scope] ?? '')
   return {
     scope: 'fraud_guard',

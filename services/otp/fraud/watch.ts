@@ -1,5 +1,5 @@
 // Counts sent and verified messages. In: a verification before and after a change. Out: the messages that the change has sent, and whether it
-// approved the verification; once they are counted, the evidence about a number.
+// approved the verification; once they are counted, the evidence about a number or mailbox.
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import { countedMessages } from '../../../machines/fraud.messages.ts'
 import { type Block, type BlockNumber, EMPTY_BLOCK } from '../../../machines/fraud.number-block.ts'
@@ -8,7 +8,7 @@ import type { Evidence, NamedTally } from '../../../machines/fraud.ts'
 import { isMessage } from '../../../machines/otp.queries.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import type { FraudCounts } from './counts.ts'
-import type { NamedKey, NumberGroups } from './groups.ts'
+import type { NamedKey, RecipientGroups } from './groups.ts'
 
 export interface Outcome {
   /** When each message was sent; the first one begins the verification if `isStart`. */
@@ -37,24 +37,24 @@ export function messageOutcome(before: OtpDoc | null, after: OtpDoc): Outcome | 
 
 const MAX_NUMBERS = 20_000
 
-/** What the counts say of a number. */
+/** What the counts say of a number or mailbox. */
 export type CountedEvidence = Omit<Evidence, 'perMinute' | 'backsOff'>
 
 export interface FraudWatch {
-  sent(groups: NumberGroups, app_id: string, outcome: Pick<Outcome, 'sentAt' | 'isStart'>): void
+  sent(groups: RecipientGroups, app_id: string, outcome: Pick<Outcome, 'sentAt' | 'isStart'>): void
   /** `isFirstThisHour`: only then it counts in the tallies, so that a fraudster who verifies one number again and again does not look like
    *  many users. */
   verified(
-    groups: NumberGroups,
+    groups: RecipientGroups,
     app_id: string,
     approval: NonNullable<Outcome['approval']>,
     isFirstThisHour: boolean,
   ): void
-  evidence(groups: NumberGroups): Promise<CountedEvidence>
+  evidence(groups: RecipientGroups): Promise<CountedEvidence>
 }
 
 /** A number whose tags are computed only when it gets neighbours. */
-interface FirstNumber extends Pick<NumberGroups, 'recipient' | 'tags'> {
+interface FirstNumber extends Pick<RecipientGroups, 'recipient' | 'tags'> {
   at: number
   verified: boolean
 }
@@ -65,15 +65,22 @@ const NO_TAGS = { tag: '', hundred: '' }
 
 const entryOf = ({ tags, at, verified }: FirstNumber): BlockNumber => ({ ...tags(), at, verified })
 
-export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks' | 'histories'>): FraudWatch {
+export function createFraudWatch(
+  counts: Pick<FraudCounts, 'tallies' | 'mailDomains' | 'blocks' | 'histories'>,
+): FraudWatch {
   // The first number of a block is kept in memory: most blocks never get a second one, and then need no document.
   const firstNumbers = createBoundedMap<FirstNumber | typeof SHARED>(MAX_NUMBERS)
 
-  function tally({ app, country, range }: NumberGroups, app_id: string, entry: TallyEntry): void {
-    for (const group of [app, country, range]) if (group) counts.tallies.add(group.key, app_id, entry)
+  const rangeTallies = ({ isMailbox }: RecipientGroups) => (isMailbox ? counts.mailDomains : counts.tallies)
+
+  function tally(groups: RecipientGroups, app_id: string, entry: TallyEntry): void {
+    const { app, country, range } = groups
+    for (const group of [app, country]) if (group) counts.tallies.add(group.key, app_id, entry)
+    if (range) rangeTallies(groups).add(range.key, app_id, entry)
   }
 
-  function addNumber({ block, recipient, tags }: NumberGroups, app_id: string, at: number, verified: boolean): void {
+  function addNumber({ block, recipient, tags }: RecipientGroups, app_id: string, at: number, verified: boolean): void {
+    if (block === null) return
     const known = firstNumbers.get(block)
     const added = { recipient, tags, at, verified }
     if (known === undefined && !verified) firstNumbers.set(block, added)
@@ -94,15 +101,16 @@ export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks' 
     counts.blocks.add(block, app_id, entryOf(added))
   }
 
-  async function loadBlock({ block, recipient }: NumberGroups): Promise<Block> {
+  async function loadBlock({ block, recipient }: RecipientGroups): Promise<Block> {
+    if (block === null) return EMPTY_BLOCK
     const known = firstNumbers.get(block)
     if (known === SHARED) return counts.blocks.state(block)
     return known === undefined || known.recipient === recipient ? EMPTY_BLOCK : { numbers: [entryOf(known)] }
   }
 
-  const load = async ({ name, key }: NamedKey): Promise<NamedTally> => ({
+  const load = async ({ name, key }: NamedKey, tallies = counts.tallies): Promise<NamedTally> => ({
     name,
-    tally: await counts.tallies.state(key),
+    tally: await tallies.state(key),
   })
 
   return {
@@ -120,16 +128,16 @@ export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks' 
       if (groups.history !== null) counts.histories.add(groups.history, app_id, { at, what: 'approval' })
     },
     async evidence(groups) {
-      const { kind, app, country, range, history } = groups
+      const { kind, app, country, range, history, isMailbox } = groups
       const [ofApp, ofCountry, ofRange, ofNumber, block] = await Promise.all([
         app && load(app),
         load(country),
-        load(range),
+        range && load(range, rangeTallies(groups)),
         history === null ? null : counts.histories.state(history),
         loadBlock(groups),
       ])
       const number = block.numbers.length === 0 ? NO_TAGS : groups.tags()
-      return { kind, app: ofApp, country: ofCountry, range: ofRange, history: ofNumber, block, number }
+      return { kind, app: ofApp, country: ofCountry, range: ofRange, history: ofNumber, isMailbox, block, number }
     },
   }
 }

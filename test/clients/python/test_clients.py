@@ -146,6 +146,27 @@ def test_solves_a_challenge(client: Any, server: ScriptedServer) -> None:
     assert "challenge-solution" not in first and second["challenge-solution"] == "c2FsdA.51.sig"
 
 
+def test_has_the_widget_of_a_vendor_solved(client: Any, server: ScriptedServer) -> None:
+    widget = problem("ChallengeRequiredError", 403, challenge={"type": "turnstile", "site_key": "site"})
+    asked: list[countersign.WidgetChallenge] = []
+
+    def token_of(challenge: countersign.WidgetChallenge) -> str:
+        asked.append(challenge)
+        return "a token"
+
+    async def await_token_of(challenge: countersign.WidgetChallenge) -> str:
+        return token_of(challenge)
+
+    server.answers = [widget, OK]
+    solve_widget = await_token_of if client.__name__ == "make_async" else token_of
+    client("pk_test_1", base_url=server.url, solve_widget=solve_widget).send("a@b.example")
+    assert asked == [countersign.WidgetChallenge("turnstile", "site")]
+    assert server.requests[1][2]["challenge-solution"] == "a token"
+    server.answers = [widget]
+    with pytest.raises(countersign.ChallengeRequiredError):
+        client("pk_test_1", base_url=server.url).send("a@b.example")
+
+
 def test_raises_a_challenge_that_comes_again_and_again(client: Any, server: ScriptedServer) -> None:
     server.answers = [challenge(1)]
     with pytest.raises(countersign.ChallengeRequiredError) as caught:

@@ -311,7 +311,7 @@ describe('the command line', () => {
 
     it('queues and their dead letters', async () => {
       const { stdout } = await cli(['queues', 'list'])
-      expect(stdout).to.match(/^QUEUE +READY +OLDEST MS +CONSUMERS +DEAD\n/)
+      expect(stdout).to.match(/^QUEUE +READY +OLDEST MS +OWED +OWED S +CONSUMERS +DEAD\n/)
       expect(await json('queues', 'dead', 'webhook.deliver')).to.deep.equal([])
       expect(await json('queues', 'requeue', 'webhook.deliver', '--all')).to.deep.equal({ requeued: 0 })
       expect((await cli(['queues', 'requeue', 'webhook.deliver'])).code).to.equal(2)

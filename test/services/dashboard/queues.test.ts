@@ -45,9 +45,16 @@ onEmbeddedStore('the queues in the admin API', fresh => {
     expect(status).to.equal(200)
     expect(body.map(({ queue }: { queue: string }) => queue)).to.deep.equal(QUEUES)
     const row = (name: string) => body.find(({ queue }: { queue: string }) => queue === name)
-    const empty = { broker_name: null, ready: 0, oldest_ms: null, consumers: 0, dead: 0 }
+    const untold = { owed: null, owed_oldest_seconds: null }
+    const empty = { broker_name: null, ready: 0, oldest_ms: null, consumers: 0, ...untold, dead: 0 }
     expect(row('otp.calls')).to.deep.equal({ ...empty, queue: 'otp.calls' })
-    expect(row('channel.sms')).to.deep.equal({ ...empty, queue: 'channel.sms', dead: 2 })
+    expect(row('channel.sms')).to.deep.equal({
+      ...empty,
+      queue: 'channel.sms',
+      owed: 0,
+      owed_oldest_seconds: 0,
+      dead: 2,
+    })
     expect(row('otp.reports')).to.deep.equal({ ...empty, queue: 'otp.reports', ready: 1, oldest_ms: 1_500 })
   })
 

@@ -112,12 +112,18 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: wait },
 )
 const sendsOnly = fc.array(fc.oneof({ weight: 6, arbitrary: send }, wait), { minLength: 10, maxLength: 40 })
-/** Many numbers of one block, fast enough for the fraud guard to slow them down, and slow enough that all refusals are recorded. */
+/** Many numbers of one block, or mailboxes of one domain, fast enough for the fraud guard to slow them down, and slow enough that all refusals
+ *  are recorded. */
 const burst = fc
-  .record({ kind, size: fc.integer({ min: 10, max: 22 }), hundred: fc.constantFrom('00', '77') })
-  .map(({ kind, size, hundred }) =>
+  .record({ kind, size: fc.integer({ min: 10, max: 22 }), group: fc.constantFrom('00', '77', 'shop.example') })
+  .map(({ kind, size, group }) =>
     Array.from({ length: size }, (_, nth): Step[] => [
-      { do: 'send', to: `+1415555${hundred}${String(nth).padStart(2, '0')}`, kind, ip: null },
+      {
+        do: 'send',
+        to: group.length > 2 ? `user${nth}@${group}` : `+1415555${group}${String(nth).padStart(2, '0')}`,
+        kind,
+        ip: null,
+      },
       { do: 'wait', ms: 3_000 },
     ]).flat(),
   )

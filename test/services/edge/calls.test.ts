@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { Unsealable } from '../../../infra/crypto/keyring.ts'
 import { encodeLengthPrefixed } from '../../../infra/crypto/length-prefix.ts'
 import type { CallOf, OtpCall } from '../../../machines/calls.ts'
-import { MAX_SOLUTION_LENGTH } from '../../../machines/challenge.ts'
+import { MAX_TOKEN_LENGTH } from '../../../machines/challenge.ts'
 import { idempotencyKeyContext, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { idempotencyIndexes } from '../../../services/domain/verifications/lookup-indexes.ts'
 import { claimOf } from '../../../services/edge/calls.ts'
@@ -118,7 +118,7 @@ describe('a call to the OTP actor', () => {
     expect(lastCall('otp.resend').challenge_solution).to.equal('s.1.t')
     const absent = [
       { key: KEYS.deviceTest },
-      { key: KEYS.deviceTest, headers: { 'Challenge-Solution': 's'.repeat(MAX_SOLUTION_LENGTH + 1) } },
+      { key: KEYS.deviceTest, headers: { 'Challenge-Solution': 's'.repeat(MAX_TOKEN_LENGTH + 1) } },
       { key: KEYS.serverTest, headers: device.headers },
     ]
     for (const options of absent) expect(await sendAndRead({}, options)).not.to.have.property('challenge_solution')

@@ -9,7 +9,8 @@ describe('an app whose stored settings allow too many guesses', () => {
   const warningsOf = async (settings: SettingsInput) => {
     const { log, lines } = createCapturedLog()
     const clock = testClock()
-    const app = { id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: resolveSettings(settings) }
+    const identity = { id: 'app_1', company_id: 'cmp_1', name: 'Shop', sealed_challenge_secret: null }
+    const app = { ...identity, settings: resolveSettings(settings) }
     const tenancy = {
       app: async () => app,
       isCompanyClosed: async () => false,

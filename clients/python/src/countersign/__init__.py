@@ -15,6 +15,7 @@ from .answers import (
     VerificationDetails,
     VerifyResult,
 )
+from .challenge import WidgetChallenge
 from .client import AsyncCountersign, AsyncMessages, Countersign, Messages
 from .errors import (
     APIConnectionError,
@@ -84,6 +85,7 @@ __all__ = [
     "VerifyNotAllowedError",
     "VerifyResult",
     "WebhookVerificationError",
+    "WidgetChallenge",
     "__version__",
     "verify_webhook",
 ]

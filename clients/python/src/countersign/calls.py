@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
 from .answers import Answer, Channel, ExchangeResult, Message, Verification, VerificationDetails, VerifyResult
-from .challenge import Challenge
+from .challenge import Challenge, WidgetChallenge
 from .errors import APIConnectionError, APITimeoutError, ChallengeRequiredError, CountersignError, error_of
 
 A = TypeVar("A", bound=Answer)
@@ -160,7 +160,7 @@ class Wait:
 class Solve:
     """Hand the solution to `solved`, then make another attempt; or raise the error."""
 
-    challenge: Challenge
+    challenge: Challenge | WidgetChallenge
     error: ChallengeRequiredError
 
 
@@ -250,9 +250,11 @@ def _refusal(response: Response) -> CountersignError:
     )
 
 
-def _challenge(error: ChallengeRequiredError) -> Challenge:
+def _challenge(error: ChallengeRequiredError) -> Challenge | WidgetChallenge:
     try:
         asked = error.challenge
+        if asked["type"] in ("turnstile", "hcaptcha"):
+            return WidgetChallenge(str(asked["type"]), str(asked["site_key"]))
         if (asked["type"], asked["algorithm"]) != ("pow", "SHA-256"):
             raise ValueError("a kind of challenge that this version cannot solve")
         return Challenge(str(asked["salt"]), int(asked["difficulty"]), str(asked["signature"]))

@@ -15,6 +15,15 @@ NONCES_BETWEEN_CHECKS = 10_000
 
 
 @dataclass(frozen=True)
+class WidgetChallenge:
+    """The widget of a vendor, in place of a proof of work. Only a page can show it."""
+
+    #: `turnstile` or `hcaptcha`.
+    type: str
+    site_key: str
+
+
+@dataclass(frozen=True)
 class Challenge:
     salt: str
     difficulty: int

@@ -6,7 +6,7 @@ from __future__ import annotations
 import platform
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import closing
 from types import TracebackType
 from typing import TypeVar
@@ -17,7 +17,7 @@ import httpx
 
 from . import calls
 from .answers import Answer, Channel, ExchangeResult, Message, Verification, VerificationDetails, VerifyResult
-from .challenge import CHALLENGE_LIFE_SECONDS, solve
+from .challenge import CHALLENGE_LIFE_SECONDS, Challenge, WidgetChallenge, solve
 from .errors import APIConnectionError, CountersignError
 from .version import __version__
 
@@ -103,7 +103,8 @@ class Countersign:
 
     `key`: a server key (`sk_…`) on a backend, a publishable key (`pk_…`) on a device. `timeout`: seconds that one attempt may
     take. `max_retries`, `retry_seconds`: how often a call is repeated, and until when, where that is safe. `http_client`: for a proxy or a
-    certificate authority of your own; you close it yourself."""
+    certificate authority of your own; you close it yourself. `solve_widget`: has the widget of a vendor solved, where the app has one in
+    place of proofs of work, and returns its token; without it such a call raises its `ChallengeRequiredError`."""
 
     def __init__(
         self,
@@ -114,10 +115,12 @@ class Countersign:
         max_retries: int = MAX_RETRIES,
         retry_seconds: float = RETRY_SECONDS,
         http_client: httpx.Client | None = None,
+        solve_widget: Callable[[WidgetChallenge], str | None] | None = None,
     ) -> None:
         self._settings = _Settings(key, base_url, timeout, max_retries, retry_seconds)
         self._http = http_client or httpx.Client(limits=LIMITS)
         self._owns_http = http_client is None
+        self._solve_widget = solve_widget
         self.messages = Messages(self)
 
     def send(
@@ -191,10 +194,15 @@ class Countersign:
             if isinstance(step, calls.Wait):
                 time.sleep(step.seconds)
             else:
-                solution = solve(step.challenge, _is_over(CHALLENGE_LIFE_SECONDS))
+                solution = self._solve(step)
                 if solution is None:
                     raise step.error
                 call.solved(solution, time.monotonic())
+
+    def _solve(self, step: calls.Solve) -> str | None:
+        if isinstance(step.challenge, WidgetChallenge):
+            return self._solve_widget(step.challenge) if self._solve_widget else None
+        return solve(step.challenge, _is_over(CHALLENGE_LIFE_SECONDS))
 
     def _attempt(self, call: calls.Call[A]) -> calls.Response:
         time_left = _TimeLeft(self._settings.timeout)
@@ -250,10 +258,12 @@ class AsyncCountersign:
         max_retries: int = MAX_RETRIES,
         retry_seconds: float = RETRY_SECONDS,
         http_client: httpx.AsyncClient | None = None,
+        solve_widget: Callable[[WidgetChallenge], Awaitable[str | None]] | None = None,
     ) -> None:
         self._settings = _Settings(key, base_url, timeout, max_retries, retry_seconds)
         self._http = http_client or httpx.AsyncClient(limits=LIMITS)
         self._owns_http = http_client is None
+        self._solve_widget = solve_widget
         self.messages = AsyncMessages(self)
 
     async def send(
@@ -327,10 +337,15 @@ class AsyncCountersign:
             if isinstance(step, calls.Wait):
                 await anyio.sleep(step.seconds)
             else:
-                solution = await _solve_in_thread(step)
+                solution = await self._solve(step)
                 if solution is None:
                     raise step.error
                 call.solved(solution, time.monotonic())
+
+    async def _solve(self, step: calls.Solve) -> str | None:
+        if isinstance(step.challenge, WidgetChallenge):
+            return await self._solve_widget(step.challenge) if self._solve_widget else None
+        return await _solve_in_thread(step.challenge)
 
     async def _attempt(self, call: calls.Call[A]) -> calls.Response:
         time_left = _TimeLeft(self._settings.timeout)
@@ -376,13 +391,13 @@ def _is_over(seconds: float) -> Callable[[], bool]:
     return lambda: time.monotonic() > until
 
 
-async def _solve_in_thread(step: calls.Solve) -> str | None:
+async def _solve_in_thread(challenge: Challenge) -> str | None:
     """The event loop goes on meanwhile. A call that is canceled ends the thread too."""
     is_canceled = threading.Event()
     is_over = _is_over(CHALLENGE_LIFE_SECONDS)
     try:
         return await anyio.to_thread.run_sync(
-            solve, step.challenge, lambda: is_canceled.is_set() or is_over(), abandon_on_cancel=True
+            solve, challenge, lambda: is_canceled.is_set() or is_over(), abandon_on_cancel=True
         )
     finally:
         is_canceled.set()

@@ -8,6 +8,7 @@ import {
 } from '../../../../services/channel/admission/provider-gates.ts'
 import type { AttemptResult } from '../../../../services/domain/verifications/documents.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
+import { HOLDS_NONE } from '../../../support/channel-actor.ts'
 import { testClock } from '../../../support/clock.ts'
 import { promiseState } from '../../../support/promise-state.ts'
 
@@ -22,7 +23,15 @@ function createTestGates(maxCalls = 200) {
     report: (app_id: string, provider: string, state: string) => void reported.push(`${app_id} ${provider} ${state}`),
     forget: (app_id: string, provider: string) => void reported.push(`${app_id} ${provider} gone`),
   }
-  const gates = createProviderGates({ channel: 'sms', maxCalls, clock, log: log.log, metrics, breakerReports })
+  const gates = createProviderGates({
+    channel: 'sms',
+    maxCalls,
+    clock,
+    log: log.log,
+    metrics,
+    breakerReports,
+    excess: HOLDS_NONE,
+  })
   const enter = async (provider: Parameters<typeof gates.admit>[0] = shop): Promise<Permit> => {
     const permit = await gates.admit(provider)
     if (!isPermit(permit)) throw new Error(`not admitted: ${JSON.stringify(permit)}`)

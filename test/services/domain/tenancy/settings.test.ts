@@ -52,6 +52,7 @@ const DEFAULTS = {
   reuse_pending: false,
   publishable_send: false,
   publishable_challenge: 'off',
+  challenge: { by: 'pow', site_key: null, secret: null, verify_url: null },
   allowed_origins: [],
   retention_days: 30,
 }

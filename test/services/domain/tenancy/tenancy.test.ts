@@ -39,6 +39,7 @@ eachStore('tenancy', fresh => {
       id: 'app_shop',
       company_id: 'cmp_acme',
       name: 'Shop',
+      sealed_challenge_secret: null,
       settings: resolveSettings({ code: { length: 8 }, routing: { countries: { BR: ['whatsapp', 'sms'] } } }),
     })
     expect(await app('app_none')).to.equal(null)

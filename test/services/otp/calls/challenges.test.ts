@@ -4,7 +4,12 @@ import { solveChallenge } from '../../../../clients/typescript/src/challenge-sol
 import type { Keyring } from '../../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../../infra/metrics.ts'
 import type { Identity } from '../../../../machines/calls.ts'
-import { CHALLENGE_LIFE_MS, EASIEST_DIFFICULTY, HARDEST_DIFFICULTY } from '../../../../machines/challenge.ts'
+import {
+  CHALLENGE_LIFE_MS,
+  type CheckedToken,
+  EASIEST_DIFFICULTY,
+  HARDEST_DIFFICULTY,
+} from '../../../../machines/challenge.ts'
 import type { ChallengeNeed } from '../../../../machines/fraud.challenge.ts'
 import type { AppSettings } from '../../../../machines/settings.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
@@ -64,12 +69,13 @@ eachStore('challenges', fresh => {
       recipient: () => '+447911123456',
       address: null,
       solution: undefined,
+      token: undefined,
       ...more,
     }
   }
   function challengeIn({ refusal }: ChallengeResult) {
     expect(refusal).to.include({ kind: 'refused', error: 'ChallengeRequiredError' })
-    if (!refusal?.challenge) throw new Error('it has no challenge')
+    if (refusal?.challenge?.type !== 'pow') throw new Error('it has no proof of work')
     return refusal.challenge
   }
   function solve(result: ChallengeResult): string {
@@ -133,6 +139,44 @@ eachStore('challenges', fresh => {
     const served = await check(call({ solution }))
     expect(served.refusal).to.equal(undefined)
     expect(served.solvedHardest).to.equal(true)
+  })
+
+  describe('of an app with the widget of a vendor', () => {
+    const widget = { by: 'turnstile', site_key: 'site', secret: 'hmac:AAAAAAAA' } as const
+    const settings = resolveSettings({
+      publishable_send: true,
+      allowed_origins: ['https://shop.example'],
+      challenge: widget,
+    })
+    const asked = { type: 'turnstile', site_key: 'site' }
+    const bringing = (outcome: CheckedToken['outcome'], id = 'a token') =>
+      call({ app: { settings }, token: { id, outcome } })
+
+    it('are its site key, until a token has passed, which is good once', async () => {
+      const { check } = challenges()
+      expect((await check(call({ app: { settings } }))).refusal?.challenge).to.deep.equal(asked)
+      for (const outcome of ['refused', 'other_host'] as const)
+        expect((await check(bringing(outcome))).refusal?.challenge).to.deep.equal(asked)
+      const served = await check(bringing('passed'))
+      expect(served.refusal).to.equal(undefined)
+      expect(served.solvedHardest).to.equal(false)
+      expect((await check(bringing('passed'))).refusal?.challenge, 'used').to.deep.equal(asked)
+      need = { asked: true, pressure: 1 }
+      expect((await check(bringing('passed', 'another'))).solvedHardest, 'there is no harder one').to.equal(true)
+    })
+
+    it('are a proof of work where the vendor did not answer, at the difficulty of the moment', async () => {
+      const { check } = challenges()
+      const silent = await check(bringing('unchecked'))
+      expect(challengeIn(silent).difficulty).to.equal(EASIEST_DIFFICULTY)
+      const served = await check(call({ app: { settings }, solution: solve(silent) }))
+      expect(served.refusal).to.equal(undefined)
+      expect((await check(call({ app: { settings }, solution: 'anything' }))).refusal?.challenge).to.deep.equal(asked)
+    })
+
+    it('are a proof of work again once the app has gone back to it, whatever the edge has checked before', async () => {
+      challengeIn(await challenges().check(call({ token: { id: 'a token', outcome: 'passed' } })))
+    })
   })
 
   it('are good for five minutes', async () => {

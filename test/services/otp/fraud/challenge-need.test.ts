@@ -93,6 +93,17 @@ onEmbeddedStore('whether the fraud guard asks a device for a challenge', fresh =
     expect((await need('ada@example.com')).asked, 'an email address').to.equal(false)
   })
 
+  it('is when half of the allowance of a mail domain is used, and not of a large provider', async () => {
+    const at = (nth: number, domain: string): string => `user${nth}@${domain}`
+    for (let nth = 0; nth < 16; nth += 1) send(at(nth, 'catch-all.example'), HOME, true)
+    await eventually(async () => expect((await need('ada@sub.catch-all.example')).asked).to.equal(true))
+    expect((await need('ada@example.com')).asked, 'another domain').to.equal(false)
+    for (let nth = 0; nth < 16; nth += 1) send(at(nth, 'gmail.com'), HOME, true)
+    expect((await need('ada@gmail.com')).asked, 'a large provider').to.equal(false)
+    const stored = await store.docs('fraud_tallies').find({ app_id: 'app_1' }, { sort: { _id: 1 }, limit: 9 })
+    expect(JSON.stringify(stored)).to.not.include('catch-all')
+  })
+
   it('is at the hardest for a number that backs off, and not once it is approved', async () => {
     const docs = [send(inRange(1), HOME), send(inRange(1), HOME), send(inRange(1), HOME)]
     await eventually(async () => expect(await need(inRange(1))).to.include({ asked: true, pressure: 1 }))

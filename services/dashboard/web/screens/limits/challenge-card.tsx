@@ -8,6 +8,7 @@ import { Editable } from '../../ui/editable.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { RadioGroup } from '../../ui/radio-group.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { WidgetForm } from './widget-form.tsx'
 
 type When = Schemas['PublishableChallenge']
 
@@ -31,7 +32,7 @@ export function ChallengeCard() {
   return (
     <Card
       title="Challenges"
-      lead="A device can be made to compute for a moment before it sends. A person hardly notices; a program that sends thousands pays for it. Your pages and apps must solve the challenges: the API reference shows how."
+      lead="A device can be made to solve something before it sends: to compute for a moment, which slows a program down, or the widget of a vendor, which tells people from programs. Your pages and apps must solve the challenges: the API reference shows how."
     >
       <Editable>
         <RadioGroup
@@ -43,6 +44,7 @@ export function ChallengeCard() {
         />
       </Editable>
       {change.problem && <ProblemNotice problem={change.problem} />}
+      <WidgetForm key={app.id} />
     </Card>
   )
 }

@@ -49,6 +49,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   'no country': 'Numbers of no country',
   'all numbers': 'All numbers',
   'all addresses': 'All email addresses',
+  'large mailbox providers': 'Large mailbox providers',
+  'other mail domains': 'Other mail domains',
 }
 
 /** A country by its name, a range by its first digits, other groups in words. */

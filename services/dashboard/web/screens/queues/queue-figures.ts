@@ -13,6 +13,12 @@ export function oldestWords({ oldest_ms, broker_name }: Pick<Queue, 'oldest_ms' 
   return broker_name === null ? 'none' : 'not known'
 }
 
+/** How long the oldest delivery or event has waited, wherever its message is. */
+export function owedWords({ owed, owed_oldest_seconds }: Pick<Queue, 'owed' | 'owed_oldest_seconds'>): string {
+  if (owed === null || owed_oldest_seconds === null) return NO_FIGURE
+  return owed === 0 ? 'none' : formatSeconds(owed_oldest_seconds)
+}
+
 /** Messages wait and nothing takes them: the role that consumes the queue is not running. */
 export const isStuck = ({ ready, consumers }: Pick<Queue, 'ready' | 'consumers'>): boolean =>
   (ready ?? 0) > 0 && consumers === 0

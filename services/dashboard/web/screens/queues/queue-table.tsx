@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx'
 import { countOf } from '../../ui/figure-format.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { RowActions, Table } from '../../ui/table.tsx'
-import { consumingRole, countWords, isStuck, oldestWords, type Queue } from './queue-figures.ts'
+import { consumingRole, countWords, isStuck, oldestWords, owedWords, type Queue } from './queue-figures.ts'
 
 export interface QueueTableProps {
   queues: readonly Queue[]
@@ -40,6 +40,12 @@ export function QueueTable({ queues, chosen, onChoose }: QueueTableProps) {
             },
             { name: 'Ready', align: 'right', show: ({ ready }) => countWords(ready) },
             { name: 'Oldest', align: 'right', show: queue => <span class="soft">{oldestWords(queue)}</span> },
+            { name: 'Owed', align: 'right', show: ({ owed }) => countWords(owed) },
+            {
+              name: 'Waits',
+              align: 'right',
+              show: queue => <span class="soft">{owedWords(queue)}</span>,
+            },
             {
               name: 'Consumers',
               align: 'right',

@@ -45,7 +45,7 @@ function OperatorQueues() {
   return (
     <Screen
       title="Queues"
-      lead="Between the parts of Countersign, work waits in queues. A dead letter is a message that could not be handled: it is kept for you, and not tried again until you requeue it."
+      lead="Between the parts of Countersign, work waits in queues. A dead letter is a message that could not be handled: it is kept for you, and not tried again until you requeue it. Owed are the deliveries and events that could be sent now, wherever their messages are."
       actions={data && <Updated at={data.at} />}
     >
       <Reading of={queues} what="the queues" />

@@ -1,6 +1,7 @@
 // Calls the client API as a backend or a device would: with an API key, without the session. In: a request. Out: the request that was made
 // and its answer, also a refusal, because the screen shows both.
 import { Problem } from '../../api/problem.ts'
+import type { Schemas } from '../../api/schema.ts'
 import type { ApiRequest, KeyKind, RequestWithKey } from './api-request.ts'
 import type { Challenge } from './solve-in-worker.ts'
 import { testKey } from './test-keys.ts'
@@ -20,9 +21,12 @@ export async function callApi(appId: string, kind: KeyKind, withKey: RequestWith
   return perform(withKey(await testKey(appId, kind, key)))
 }
 
-/** What the API asks the device to solve before it repeats the call; null of any other answer. */
-export const challengeOf = ({ status, body }: Call): Challenge | null =>
-  status === 403 ? ((body as { challenge?: Challenge } | null)?.challenge ?? null) : null
+/** The proof of work that the API asks the device for before it repeats the call; null of any other answer. The widget of a vendor is shown
+ *  by the pages that the app lists, and cannot be solved here. */
+export function challengeOf({ status, body }: Call): Challenge | null {
+  const challenge = (body as { challenge?: Schemas['Challenge'] } | null)?.challenge
+  return status === 403 && challenge?.type === 'pow' ? challenge : null
+}
 
 async function perform(request: ApiRequest): Promise<Call> {
   const { method, path, key, body, solution } = request

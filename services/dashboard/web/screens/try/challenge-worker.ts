@@ -2,6 +2,6 @@
 import { solveChallenge } from '../../../../../clients/typescript/src/challenge-solver.ts'
 import type { Schemas } from '../../api/client.ts'
 
-addEventListener('message', ({ data: { salt, difficulty } }: MessageEvent<Schemas['Challenge']>) =>
+addEventListener('message', ({ data: { salt, difficulty } }: MessageEvent<Schemas['PowChallenge']>) =>
   postMessage(solveChallenge(salt, difficulty)),
 )

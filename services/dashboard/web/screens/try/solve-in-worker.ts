@@ -1,7 +1,7 @@
 // Solves the challenge of an answer in a worker. In: a challenge. Out: the header's text.
 import type { Schemas } from '../../api/schema.ts'
 
-export type Challenge = Schemas['Challenge']
+export type Challenge = Schemas['PowChallenge']
 
 export function solveInWorker(challenge: Challenge): Promise<string> {
   const worker = new Worker(new URL('./challenge-worker.ts', import.meta.url), { type: 'module' })
