@@ -46,7 +46,9 @@ export const ledgerEntry = z
     by: z
       .string()
       .nullable()
-      .meta({ description: 'The API key whose send it was, or who credited or tested; null for refunds and the like.' }),
+      .meta({
+        description: 'The API key whose send it was, or who credited or tested; null for refunds and the like.',
+      }),
     ...messageFields,
   })
   .meta({ id: 'LedgerEntry', description: 'One change of a balance.' })
