@@ -20,6 +20,7 @@ import {
 import type { CollectionSpec } from '../../infra/store/store.ts'
 import type { COLLECTIONS, CountersignStore } from '../domain/collections.ts'
 import { commonRefusal } from '../domain/openapi/refusals.ts'
+import { firstIdOf } from '../domain/verifications/joined-ids.ts'
 import { ADMIN_PATH, createGuard, type IdentifyPrincipal, type Role } from './access.ts'
 import type { AdminDeps } from './admin-deps.ts'
 import { type Answer, refusal } from './answers.ts'
@@ -214,9 +215,12 @@ function createFindOwner(path: string): (ctx: Context, store: CountersignStore) 
   const [, segment = '', parameter = ''] = /^\/(\w+)\/\{(\w+)\}/.exec(path) ?? []
   const { docs, name } = segmentOf(segment) ?? {}
   if (docs === undefined || name === undefined) return async () => ({})
-  return async (ctx, store) => ({
-    [name]: await getOr404(ctx, store.docs(docs) as Parameters<typeof getOr404>[1], ctx.params[parameter], name),
-  })
+  return async (ctx, store) => {
+    const id = ctx.params[parameter]
+    // A verification is found by each of its ids.
+    const first = docs === 'otps' && id !== undefined ? await firstIdOf(store.docs('joined_ids'), id) : null
+    return { [name]: await getOr404(ctx, store.docs(docs) as Parameters<typeof getOr404>[1], first ?? id, name) }
+  }
 }
 
 /** A POST without a declared body may carry an empty one. */

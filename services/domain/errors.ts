@@ -71,6 +71,7 @@ export function refusalProblem({
   cause,
   challenge,
   channels,
+  errors,
 }: Refusal): Problem {
   const seconds = retry_after_ms === undefined ? undefined : Math.max(1, Math.ceil(retry_after_ms / 1000))
   return problem(error, {
@@ -83,6 +84,7 @@ export function refusalProblem({
       ...(cause === undefined ? {} : { cause }),
       ...(challenge === undefined ? {} : { challenge: shownChallenge(challenge) }),
       ...(channels === undefined ? {} : { channels }),
+      ...(errors === undefined ? {} : { errors }),
     },
     ...(seconds === undefined ? {} : { headers: { 'Retry-After': String(seconds) } }),
   })
