@@ -43,12 +43,9 @@ export const ledgerEntry = z
       .meta({ description: 'The verification; null for a credit and for a test of a provider.' }),
     delivery_id: z.string().nullable().meta({ description: 'The message.' }),
     note: z.string().nullable().meta({ description: 'The note of a credit, or which provider was tested.' }),
-    by: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'The API key whose send it was, or who credited or tested; null for refunds and the like.',
-      }),
+    by: z.string().nullable().meta({
+      description: 'The API key whose send it was, or who credited or tested; null for refunds and the like.',
+    }),
     ...messageFields,
   })
   .meta({ id: 'LedgerEntry', description: 'One change of a balance.' })
