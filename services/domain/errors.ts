@@ -24,6 +24,7 @@ const ERRORS: Record<ErrorType, ErrorKind> = {
   PublishableSendDisabledError: { status: 403, title: 'Sending with a publishable key is switched off' },
   OriginNotAllowedError: { status: 403, title: 'The origin is not allowed' },
   ChallengeRequiredError: { status: 403, title: 'A challenge must be solved first' },
+  IdempotencyConflictError: { status: 409, title: 'The idempotency key was used for something else' },
   StepUpRequiredError: { status: 403, title: 'Prove again who you are' },
   ServiceUnavailableError: INFRA_ERRORS.ServiceUnavailableError,
 }

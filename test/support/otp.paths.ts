@@ -175,7 +175,11 @@ export const nextEvents = (path: OtpPath): NamedEvent[] => eventsAt(path.end)
 export function coveringPaths(): OtpPath[] {
   const taken = new Set<Row>()
   const chosen: OtpPath[] = []
-  for (const path of statePaths().toSorted((a, b) => a.events.length - b.events.length))
+  // Those that can be played over HTTP come first.
+  const unplayable = ({ events }: OtpPath) =>
+    events.some(({ move }) => UNPAID_MOVES.includes(move) || JOINING_MOVES.includes(move)) ? 1 : 0
+  const sorted = statePaths().toSorted((a, b) => unplayable(a) - unplayable(b) || a.events.length - b.events.length)
+  for (const path of sorted)
     for (const event of nextEvents(path)) {
       const rows = rowsTaken(path.end, event).filter(row => !taken.has(row))
       if (rows.length === 0) continue

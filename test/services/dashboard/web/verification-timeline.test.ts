@@ -102,6 +102,11 @@ describe('a row of the timeline', () => {
       'Message 2: main gave no clear answer after 8 s',
       ['it did not answer in time', 'The provider was the best.'],
     ],
+    [
+      { happened: 'delivery.arrived_late', ...delivery, provider: 'main' },
+      'Message 2 had arrived after all',
+      ['Reported by main after the failure.'],
+    ],
     [{ happened: 'providers.exhausted', ...delivery, round: 3 }, 'Message 2: no provider took it in round 3', []],
     [
       { happened: 'event.recorded', event_id: 'evt_1', type: 'otp.approved', status: 'held' },
