@@ -3,7 +3,7 @@
 import type { Challenge, CheckedToken } from './challenge.ts'
 import type { AskedRoute, Channel, ChannelReason } from './channels.ts'
 import type { ErrorType } from './errors.ts'
-import type { Caller, Completion, Mode, NotAllowedCause, OtpStatus } from './otp.ts'
+import type { Caller, Completion, Mode, NotAllowedCause, OtpStatus, SendText } from './otp.ts'
 import type { LimitRule } from './settings.ts'
 
 /** The API key that made the call, and its owner. */
@@ -54,9 +54,13 @@ export type OtpCall =
       from_login?: true
       /** As JSON; absent without metadata. */
       sealed_metadata?: string
+      /** Absent where the call names nothing. */
+      text?: SendText
+      /** The host of the page that sends with a publishable key; absent for other callers. */
+      origin_host?: string
       /** Null when the call has no idempotency key. */
       claim: KeyedClaim | null
-      /** While the recipient's latest verification is pending, the call resends that one instead of starting another. */
+      /** While the recipient's latest verification is pending, the call joins that one instead of starting another. */
       reuse_pending?: true
       /** As the caller wrote it; absent where it brought none, and of server keys. It is no secret: it is good for this call alone. */
       challenge_solution?: string
@@ -73,7 +77,8 @@ export type OtpCall =
       challenge_token?: CheckedToken
     }
   | { type: 'otp.verify'; by: Identity; otp_id: string; sealed_code: string }
-  | { type: 'otp.cancel'; by: Identity; otp_id: string }
+  /** `all`: for every id of the verification; a person of the company cancels so. */
+  | { type: 'otp.cancel'; by: Identity; otp_id: string; all?: true }
   | { type: 'token.exchange'; by: Identity; sealed_token: string }
 
 export type CallOf<Type extends OtpCall['type']> = Extract<OtpCall, { type: Type }>
@@ -81,6 +86,8 @@ export type CallOf<Type extends OtpCall['type']> = Extract<OtpCall, { type: Type
 /** The verification object of the public API, with its link still sealed. */
 export interface VerificationView {
   otp_id: string
+  /** The first id of the verification, to which its link is sealed; absent where it is `otp_id`. */
+  first_id?: string
   status: OtpStatus
   channel: Channel
   masked_recipient: string
@@ -117,6 +124,8 @@ export interface Refusal {
   challenge?: Challenge
   /** Of `NoEnabledChannelError` to a server key. */
   channels?: { channel: Channel; reason: ChannelReason }[]
+  /** Of `ValidationError`. */
+  errors?: { path: string; message: string }[]
 }
 
 /** How far a limit is used, after a call that it granted. */

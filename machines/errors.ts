@@ -18,6 +18,7 @@ export const ERROR_TYPES = [
   'OriginNotAllowedError',
   'ChallengeRequiredError',
   'StepUpRequiredError',
+  'IdempotencyConflictError',
   'ServiceUnavailableError',
 ] as const
 export type ErrorType = (typeof ERROR_TYPES)[number]

@@ -4,6 +4,7 @@ import { setup } from 'xstate'
 import type { ErrorType } from './errors.ts'
 import * as change from './otp.changes.ts'
 import { guards, type TransitionArgs } from './otp.guards.ts'
+import { idOf, openIds } from './otp.ids.ts'
 import { attemptsLeft, carriesCode, isMessage } from './otp.queries.ts'
 import type { Delivery, Effect, EventOf, NotAllowedCause, Otp, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
 import { cooldownEndsAt, fallbackChannel, resendTarget } from './resend.ts'
@@ -15,7 +16,7 @@ export const otpSetup = setup({
   actions: {
     // Null: the row names the effect, and this event does not need it.
     deliver: (_, _effect: Effect | null) => {},
-    notify: (_, _effect: Effect | null) => {},
+    notify: (_, _effects: Effect | Effect[] | null) => {},
     refund: (_, _effect: Effect | null) => {},
     recharge: (_, _effect: Effect | null) => {},
     remember: () => {},
@@ -26,22 +27,39 @@ export const otpSetup = setup({
 const assignWith = <T extends OtpEvent['type']>(rule: (otp: Otp, event: EventOf<T>) => Otp) =>
   otpSetup.assign(({ context, event }) => rule(context, event as EventOf<T>))
 
+/** Only a send that joins brings what this needs. */
+export const join = assignWith<'otp.resend'>((otp, { otp_id, joins, at }) =>
+  otp_id === undefined || joins === undefined ? otp : change.join(otp, otp_id, joins, at),
+)
+type EndingEvent = 'otp.cancel' | 'otp.lapse'
+
+/** A cancel ends one id, its time or a person of the company all that are open. */
+const endingIds = (otp: Otp, event: EventOf<EndingEvent>): string[] =>
+  event.type === 'otp.lapse' || event.all ? openIds(otp) : [event.otp_id ?? otp.otp_id]
+
 export const moveChannel = assignWith<'otp.resend'>((otp, event) => {
   const target = resendTarget(otp, event.usable, event.requestedChannel)
   return target.kind === 'to' ? change.moveChannel(otp, { ...event, ...target }) : otp
 })
 export const fallBack = assignWith<'delivery.reported'>((otp, event) => {
   const channel = fallbackChannel(otp, event.usable)
-  return channel ? change.moveChannel(otp, { ...event, channel, newGeneration: false }) : otp
+  return channel
+    ? change.moveChannel(otp, { ...event, channel, newGeneration: false, otp_id: askerOf(otp, event) })
+    : otp
 })
+/** A fallback is told to the id that is told of the failure. */
+const askerOf = (otp: Otp, { delivery_id }: EventOf<'delivery.reported'>): string =>
+  idOf(otp, otp.deliveries.find(one => one.delivery_id === delivery_id) ?? {})
 export const countSend = assignWith<'otp.resend'>((otp, { at }) => change.countSend(otp, at))
-export const countWrongCode = assignWith<'otp.verify'>((otp, { at }) => change.countWrongCode(otp, at))
-export const fail = assignWith<'otp.verify'>((otp, { at }) => change.fail(otp, at))
-/** Remembers when it ended, if an endpoint asks to be told: then the sweeper can tell that its event is owed. */
-export const end = assignWith<'otp.cancel' | 'otp.lapse'>((otp, { at, event_id }) =>
-  event_id === undefined ? otp : { ...otp, ended_at: at },
+export const countWrongCode = assignWith<'otp.verify'>((otp, { at, otp_id }) => change.countWrongCode(otp, at, otp_id))
+export const fail = assignWith<'otp.verify'>((otp, { at, otp_id }) => change.fail(otp, at, otp_id))
+export const end = assignWith<EndingEvent>((otp, event) =>
+  change.end(otp, endingIds(otp, event), event.at, {
+    canceled: event.type === 'otp.cancel',
+    isAskedFor: event.event_ids !== undefined,
+  }),
 )
-export const approve = assignWith<'otp.verify'>((otp, { by, at }) => change.approveByCode(otp, by, at))
+export const approve = assignWith<'otp.verify'>((otp, { by, at, otp_id }) => change.approveByCode(otp, by, at, otp_id))
 export const approveByMessage = assignWith<'message.received'>((otp, { at }) => change.approveByMessage(otp, at))
 export const answerWithCode = assignWith<'message.received'>((otp, { new_delivery_id, at, prices }) =>
   change.addAnswer(otp, new_delivery_id, at, prices),
@@ -53,12 +71,12 @@ export const exchange = assignWith<'token.exchange'>((otp, { key_id, at }) => ch
 export const recordReport = assignWith<'delivery.reported'>(change.recordReport)
 export const recordLateReceipt = assignWith<'delivery.reported'>(change.recordLateReceipt)
 export const eraseGivenCode = otpSetup.assign(({ context }) => change.eraseGivenCode(context))
-export const addUnpaidFallback = assignWith<'delivery.reported'>((otp, { new_delivery_id, usable, at }) => {
-  const channel = fallbackChannel(otp, usable)
-  return channel ? change.addUnpaid(otp, new_delivery_id, channel, at) : otp
+export const addUnpaidFallback = assignWith<'delivery.reported'>((otp, event) => {
+  const channel = fallbackChannel(otp, event.usable)
+  return channel ? change.addUnpaid(otp, { ...event, channel, otp_id: askerOf(otp, event) }) : otp
 })
 export const addUnpaidAnswer = assignWith<'message.received'>((otp, { new_delivery_id, at }) =>
-  change.addUnpaid(otp, new_delivery_id, otp.channel, at),
+  change.addUnpaid(otp, { new_delivery_id, channel: otp.channel, at, otp_id: idOf(otp, otp.link ?? {}) }),
 )
 
 /** Has the command and its reply saved, although the verification stays as it is. */
@@ -69,6 +87,11 @@ export const refuse = (error: ErrorType, members: { cause?: NotAllowedCause; otp
   reply({ kind: 'refused', error, ...members })
 
 export const replyAccepted = reply({ kind: 'accepted' })
+export const replyResent = reply(({ event }) =>
+  event.type === 'otp.resend' && event.joins !== undefined && event.otp_id !== undefined
+    ? { kind: 'accepted', otp_id: event.otp_id }
+    : { kind: 'accepted' },
+)
 export const replyExchanged = reply({ kind: 'exchanged' })
 export const replyNoSuchToken = reply({ kind: 'no_such_token' })
 export const replyNoted = reply({ kind: 'noted', changed: true })
@@ -95,7 +118,7 @@ export const replyVerified = (status: OtpStatus) =>
     kind: 'verified',
     status,
     matched: status === 'approved',
-    attempts_left: attemptsLeft(context),
+    attempts_left: attemptsLeft(context, event.type === 'otp.verify' ? event.otp_id : undefined),
     token: status === 'approved' && event.type === 'otp.verify' && event.by.kind === 'publishable',
   }))
 
@@ -112,25 +135,38 @@ export const deliverAnswer = effect('deliver', ({ context }) => latestDelivery(c
 /** Delivers the code on the channel just chosen. A verification that waits on a link has nothing to deliver yet. */
 export const deliver = effect('deliver', ({ context }) => (context.link === null ? latestDelivery(context) : null))
 
-/** Null where no endpoint asks to be told of this end. */
-export const notifyOtp = (status: OtpEnd) =>
+export const notifyOtp = (status: 'approved' | 'failed') =>
   effect('notify', ({ context, event }) => {
-    const id = 'event_id' in event ? event.event_id : undefined
-    return id === undefined ? null : { type: 'notify', id, ...otpEvent(context.otp_id, status) }
+    if (event.type !== 'otp.verify' && event.type !== 'message.received') return null
+    // A message approves the id that asked for its link.
+    const asker = event.type === 'otp.verify' ? event.otp_id : context.link?.asked_as
+    return { type: 'notify', id: event.event_id, ...otpEvent(asker ?? context.otp_id, status) }
   })
+/** Before the ids are marked as ended. No endpoint is told that does not ask for it. */
+export const notifyEnded = (status: OtpEnd) => ({
+  type: 'notify' as const,
+  params: ({ context, event }: TransitionArgs): Effect[] => {
+    if (event.type !== 'otp.cancel' && event.type !== 'otp.lapse') return []
+    return endingIds(context, event).flatMap(otp_id => {
+      const id = event.event_ids?.[otp_id]
+      return id === undefined ? [] : [{ type: 'notify', id, ...otpEvent(otp_id, status) } as Effect]
+    })
+  },
+})
 export const notifyDelivery = effect('notify', ({ context, event }) => {
   if (event.type !== 'delivery.reported' || event.status === 'sent') return null
   const { event_id: id, delivery_id, status } = event
   // Events tell of messages with a code.
   if (context.deliveries.some(one => one.delivery_id === delivery_id && !carriesCode(one))) return null
-  return { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, status, isMessage(context)) }
+  return { type: 'notify', id, ...deliveryEvent(askerOf(context, event), delivery_id, status, isMessage(context)) }
 })
 /** The delivery that was just recorded as unpaid has failed like any other. */
 export const notifyUnpaid = effect('notify', ({ context, event }) => {
   const id = 'unpaid' in event ? event.unpaid?.event_id : undefined
   if (id === undefined) return null
-  const { delivery_id } = context.deliveries.at(-1) as Delivery
-  return { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, 'failed', isMessage(context)) }
+  const unpaid = context.deliveries.at(-1) as Delivery
+  const otp_id = idOf(context, unpaid)
+  return { type: 'notify', id, ...deliveryEvent(otp_id, unpaid.delivery_id, 'failed', isMessage(context)) }
 })
 /** Gives back what was paid for a delivery that failed, unless its price is kept. This happens once, because a delivery can fail only
  *  once. */

@@ -3,11 +3,13 @@
 import type { Channel } from './channels.ts'
 import { deliveryToRecharge, isPaid, keepsPrice } from './otp.charges.ts'
 import { expiryAfterSend } from './otp.code-life.ts'
+import { changeTries, triesOf } from './otp.ids.ts'
 import { carriesCode, isMessage } from './otp.queries.ts'
 import type {
   Caller,
   Delivery,
   DeliveryStatus,
+  JoinedId,
   KeyKind,
   Link,
   Otp,
@@ -68,6 +70,7 @@ export function newOtp(start: OtpStart): Otp {
     exchange: null,
   }
   if (start.circumstances !== undefined) otp.circumstances = start.circumstances
+  if (start.text !== undefined) otp.text = start.text
   return start.unlearned ? leaveUnlearned(otp) : otp
 }
 
@@ -94,19 +97,34 @@ export interface ChannelMove {
   prices: Prices
   at: number
   by?: KeyKind
+  /** The id that asks for it. */
+  otp_id?: string
 }
 
+/** A later send joins the verification under an id of its own. */
+export const join = (otp: Otp, otp_id: string, joins: Pick<JoinedId, 'by' | 'metadata' | 'text'>, at: number): Otp => ({
+  ...otp,
+  joined: [...(otp.joined ?? []), { otp_id, joined_at: at, wrong_codes: 0, ...joins }],
+})
+
+/** Nothing for the first id, so that a verification that nothing joined has no trace of ids. */
+const askedAs = (otp: Otp, otp_id = otp.otp_id): { asked_as?: string } =>
+  otp_id === otp.otp_id ? {} : { asked_as: otp_id }
+
 export function moveChannel(otp: Otp, move: ChannelMove): Otp {
-  const { channel, newGeneration, new_delivery_id, link, prices, at, by } = move
+  const { channel, newGeneration, new_delivery_id, link, prices, at, by, otp_id } = move
   const generation = newGeneration ? otp.generation + 1 : otp.generation
   const onLink = waitsOnLink(otp, channel)
-  const delivery = newDelivery(new_delivery_id, channel, generation, at, prices[channel])
+  const delivery = {
+    ...newDelivery(new_delivery_id, channel, generation, at, prices[channel]),
+    ...askedAs(otp, otp_id),
+  }
   return {
     ...countSend(otp, at),
     channel,
     generation,
     tried: otp.tried.includes(channel) ? otp.tried : [...otp.tried, channel],
-    link: onLink ? requireLink(link) : null,
+    link: onLink ? { ...requireLink(link), ...askedAs(otp, otp_id) } : null,
     deliveries: onLink
       ? otp.deliveries
       : [...otp.deliveries, by === undefined ? delivery : { ...delivery, asked_by: by }],
@@ -126,7 +144,13 @@ export const markHardestChallenge = (otp: Otp): Otp => ({
 export const addAnswer = (otp: Otp, new_delivery_id: string, at: number, prices: Prices): Otp => ({
   ...otp,
   sends: hasAnswer(otp) ? otp.sends + 1 : otp.sends,
-  deliveries: [...otp.deliveries, newDelivery(new_delivery_id, otp.channel, otp.generation, at, prices.reply)],
+  deliveries: [
+    ...otp.deliveries,
+    {
+      ...newDelivery(new_delivery_id, otp.channel, otp.generation, at, prices.reply),
+      ...askedAs(otp, otp.link?.asked_as),
+    },
+  ],
 })
 
 /** Asks a user who hides their number for it. Like answers: the first request does not count as a send, each repeated one does. */
@@ -146,12 +170,16 @@ export const addContactRequest = (
 })
 
 /** Records a fallback or an answer that could not be paid. Nothing is sent, so it does not count as a send, and the channel stays. */
-export const addUnpaid = (otp: Otp, new_delivery_id: string, channel: Channel, at: number): Otp => ({
+export const addUnpaid = (
+  otp: Otp,
+  { new_delivery_id, channel, at, otp_id }: Pick<ChannelMove, 'new_delivery_id' | 'channel' | 'at' | 'otp_id'>,
+): Otp => ({
   ...otp,
   deliveries: [
     ...otp.deliveries,
     {
       ...newDelivery(new_delivery_id, channel, otp.generation, at),
+      ...askedAs(otp, otp_id),
       status: 'failed',
       reason: 'insufficient_funds',
     },
@@ -175,28 +203,46 @@ export const hasContactRequest = (otp: Otp): boolean =>
 export const hasUnpaidAnswer = (otp: Otp): boolean => answersOf(otp).some(isUnpaid)
 
 /** A verification of an older release whose first wrong code is past never gets its time. */
-export const countWrongCode = (otp: Otp, at: number): Otp => ({
-  ...otp,
-  wrong_codes: otp.wrong_codes + 1,
-  ...(otp.wrong_codes === 0 ? { first_wrong_at: at } : {}),
-})
+export function countWrongCode(otp: Otp, at: number, otp_id?: string): Otp {
+  const { wrong_codes } = triesOf(otp, otp_id)
+  return changeTries(otp, otp_id, {
+    wrong_codes: wrong_codes + 1,
+    ...(wrong_codes === 0 ? { first_wrong_at: at } : {}),
+  })
+}
 
-export const fail = (otp: Otp, at: number): Otp => ({ ...countWrongCode(otp, at), failed_at: at })
+export const fail = (otp: Otp, at: number, otp_id?: string): Otp =>
+  changeTries(countWrongCode(otp, at, otp_id), otp_id, { failed_at: at })
 
-export const approveByMessage = (otp: Otp, at: number): Otp => withApproval(otp, null, otp.channel, at)
+/** Remembers of ids when they ended, if an endpoint asks to be told: then the sweeper can tell that their events are owed. Where others could
+ *  go on, those that were canceled are marked. */
+export function end(
+  otp: Otp,
+  ids: readonly string[],
+  at: number,
+  why: { canceled: boolean; isAskedFor: boolean },
+): Otp {
+  const canceled = why.canceled && otp.joined !== undefined
+  if (!canceled && !why.isAskedFor) return otp
+  const change = { ...(canceled ? { canceled } : {}), ...(why.isAskedFor ? { ended_at: at } : {}) }
+  return ids.reduce((ended, id) => changeTries(ended, id, change), otp)
+}
+
+export const approveByMessage = (otp: Otp, at: number): Otp =>
+  withApproval(otp, null, otp.channel, at, otp.link?.asked_as)
 
 /** The user who enters the code has received it, even if the provider reported a failure. So one message with that code is paid. */
-export function approveByCode(otp: Otp, by: Caller, at: number): Otp {
+export function approveByCode(otp: Otp, by: Caller, at: number, otp_id?: string): Otp {
   const again = deliveryToRecharge(otp)
-  const approved = withApproval(otp, by, channelOfCode(otp, again), at)
+  const approved = withApproval(otp, by, channelOfCode(otp, again), at, otp_id)
   if (again === undefined) return approved
   const deliveries = otp.deliveries.map(one => (one === again ? { ...one, charge: 'again' as const } : one))
   return { ...approved, deliveries }
 }
 
-const withApproval = (otp: Otp, by: Caller | null, channel: Channel, at: number): Otp => ({
+const withApproval = (otp: Otp, by: Caller | null, channel: Channel, at: number, otp_id = otp.otp_id): Otp => ({
   ...otp,
-  approval: { at, by, generation: otp.generation, channel },
+  approval: { at, by, generation: otp.generation, channel, ...(otp_id === otp.otp_id ? {} : { otp_id }) },
 })
 
 /** The channel on which the code arrived, as far as it is known: where the latest message failed, an earlier one with the same code brought

@@ -2,6 +2,7 @@
 import { hasAnswer, hasContactRequest, hasUnpaidAnswer, isProgress } from './otp.changes.ts'
 import { isLateReceipt, isPaid } from './otp.charges.ts'
 import { isLapsed } from './otp.code-life.ts'
+import { isLeftToOthers } from './otp.ids.ts'
 import {
   attemptsLeft,
   carriesCode,
@@ -32,6 +33,7 @@ const always =
     rule(context, event)
 
 export const guards = {
+  leftToOtherIds: when<'otp.cancel'>((otp, { otp_id, all }) => !all && isLeftToOthers(otp, otp_id)),
   lapsed: always((otp, { at }) => isLapsed(otp, at)),
 
   // A verification that a device started is proved to a backend by exchanging its token, which tells the recipient. Verifying does
@@ -40,11 +42,14 @@ export const guards = {
     (otp, { by }) => by.kind === 'server' && otp.started_by.kind === 'publishable',
   ),
   approvedByMessageOnly: always(otp => completionOf(otp) === 'inbound'),
-  recipientLocked: when<'otp.verify'>((otp, { locked_ms }) => locked_ms !== null && !isFirstGuess(otp)),
+  recipientLocked: when<'otp.verify'>((otp, { locked_ms, otp_id }) => locked_ms !== null && !isFirstGuess(otp, otp_id)),
   codeIsRight: when<'otp.verify'>((_, { right }) => right),
-  lastGuess: always(otp => attemptsLeft(otp) <= 1),
+  lastGuess: when<'otp.verify'>((otp, { otp_id }) => attemptsLeft(otp, otp_id) <= 1),
+  lastGuessOfAll: when<'otp.verify'>(
+    (otp, { otp_id }) => attemptsLeft(otp, otp_id) <= 1 && !isLeftToOthers(otp, otp_id),
+  ),
   mayNotRepeatVerify: when<'otp.verify'>(
-    (otp, { by }) => otp.approval?.by?.key_id !== by.key_id || attemptsLeft(otp) === 0,
+    (otp, { by, otp_id }) => otp.approval?.by?.key_id !== by.key_id || attemptsLeft(otp, otp_id) === 0,
   ),
   repeatIsOver: always((otp, { at }) => isRepeatOver(otp, at)),
 

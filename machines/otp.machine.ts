@@ -1,6 +1,7 @@
 // The state machine of a verification: pending → approved | failed | expired | canceled. Each state lists the events it takes, and each
 // event has rows, one per rule; the first row whose guard holds is taken. The machine is flat and pure: effects are named and not
-// performed, and deadlines are compared with the time that comes with the event.
+// performed, and deadlines are compared with the time that comes with the event. Where several ids stand for the verification, a row is
+// about the one that the event names; an id that has ended while others go on is answered before the table is asked (otp.step.ts).
 import {
   addUnpaidAnswer,
   addUnpaidFallback,
@@ -16,9 +17,11 @@ import {
   exchange,
   fail,
   fallBack,
+  join,
   lateReceipts,
   moveChannel,
   notifyDelivery,
+  notifyEnded,
   notifyOtp,
   notifyUnpaid,
   otpSetup,
@@ -35,6 +38,7 @@ import {
   replyNoSuchToken,
   replyNoted,
   replyNothingNew,
+  replyResent,
   replyVerified,
 } from './otp.actions.ts'
 import { newOtp } from './otp.changes.ts'
@@ -76,8 +80,8 @@ export const otpMachine = otpSetup.createMachine({
           { guard: 'noSendsLeft', actions: refuse('ResendNotAllowedError', { cause: 'send_attempts_spent' }) },
           { guard: 'coolingDown', actions: refuseCooldown },
           { guard: 'noUsableChannel', actions: refuseChannel },
-          { guard: 'resendsSameLink', actions: [countSend, replyAccepted] },
-          { actions: [moveChannel, deliver, replyAccepted] },
+          { guard: 'resendsSameLink', actions: [join, countSend, replyResent] },
+          { actions: [join, moveChannel, deliver, replyResent] },
         ],
         'otp.verify': [
           onlyByExchange,
@@ -93,18 +97,20 @@ export const otpMachine = otpSetup.createMachine({
             actions: [approve, notifyOtp('approved'), rechargeApproved, replyVerified('approved')],
           },
           {
-            guard: 'lastGuess',
+            guard: 'lastGuessOfAll',
             target: 'failed',
             actions: [fail, notifyOtp('failed'), replyVerified('failed')],
           },
+          { guard: 'lastGuess', actions: [fail, notifyOtp('failed'), replyVerified('failed')] },
           { actions: [countWrongCode, replyVerified('pending')] },
         ],
         'otp.cancel': [
           { guard: 'lapsed', actions: refuse('OtpExpiredError') },
-          { target: 'canceled', actions: [end, notifyOtp('canceled'), replyAccepted] },
+          { guard: 'leftToOtherIds', actions: [notifyEnded('canceled'), end, replyAccepted] },
+          { target: 'canceled', actions: [notifyEnded('canceled'), end, replyAccepted] },
         ],
         'otp.lapse': [
-          { guard: 'lapsed', target: 'expired', actions: [end, notifyOtp('expired'), replyNoted] },
+          { guard: 'lapsed', target: 'expired', actions: [notifyEnded('expired'), end, replyNoted] },
           { actions: replyNothingNew },
         ],
         'delivery.reported': [

@@ -2,6 +2,7 @@
 // the effects to save with it, the reply. The step is pure, so a process whose write lost a race loads the document and steps again.
 import type { ExecutableActionObject } from 'xstate'
 import { messageMachine } from './message.machine.ts'
+import { replyOfEndedId } from './otp.ids.ts'
 import { otpMachine } from './otp.machine.ts'
 import { isMessage } from './otp.queries.ts'
 import type { Effect, Otp, OtpEvent, OtpStart, Reply, SavedStatus } from './otp.ts'
@@ -49,6 +50,8 @@ export function step(saved: SavedOtp | null, command: OtpCommand): Step {
   const repeated = now.last_commands.find(({ id }) => id === command.id)
   if (repeated) return { saved: now, effects: [], reply: repeated.reply, changed: false, dueAt: dueAt(now) }
   if (command.type === 'otp.start') throw new Error('a verification starts once')
+  const ofEndedId = replyOfEndedId(now.context, command)
+  if (ofEndedId) return { saved: now, effects: [], reply: ofEndedId, changed: false, dueAt: dueAt(now) }
   const state = STATES[now.machine][now.value]
   if (state === undefined) throw new Error(`no such state of ${now.machine}: ${now.value}`)
   const snapshot = { ...state, context: now.context }
@@ -91,7 +94,7 @@ function outputOf(actions: Transition[1]): Pick<Step, 'effects' | 'reply'> & { r
   for (const { type, params } of actions) {
     if (type === 'reply') replies.push(params as Reply)
     else if (type === 'remember') remembers = true
-    else if (params) effects.push(params as Effect)
+    else if (params) effects.push(...([params].flat() as Effect[]))
   }
   const [reply] = replies
   // Every row replies exactly once; a row that does not is a bug in the table.

@@ -65,6 +65,8 @@ export interface Recipient {
 export interface Link {
   sealed_url: string
   reference: string
+  /** The joined id that asked for it; absent for the first id. */
+  asked_as?: string
 }
 
 /** Why a provider was called first for a message. Not stored where it was simply the first in the list that could be used. */
@@ -111,6 +113,8 @@ export interface Delivery {
   asked_by?: KeyKind
   /** That resend brought a challenge solved at the highest difficulty. */
   hardest_challenge?: true
+  /** The joined id whose send or resend asked for it; absent for the first id. */
+  asked_as?: string
   /** The error code and text in the vendor's receipt of the failure, without personal data; absent where the receipt had none. */
   vendor_code?: string
   vendor_text?: string
@@ -165,8 +169,42 @@ export interface SendCircumstances extends AskedRoute {
   from_login?: true
 }
 
-export interface Otp {
-  /** Of a message, its `msg_…`. */
+/** What a send says of its texts, in place of what the app's settings say. */
+export interface SendText {
+  /** In place of the app's name. */
+  app_name?: string
+  /** One of `channels.sms.android_hashes`: an SMS ends with it. */
+  app_hash?: string
+  /** One of `channels.sms.domains`: an SMS ends with its line, where no hash is named. */
+  domain?: string
+}
+
+/** What each id of a verification has of its own (otp.ids.ts). */
+export interface OwnTries {
+  /** Of its send; absent where that named nothing. */
+  text?: SendText
+  wrong_codes: number
+  /** When the first wrong code came; absent until then, and in verifications of releases that did not save it. */
+  first_wrong_at?: number
+  /** When the last guess was wrong; absent until then, and in verifications of releases that did not save it. */
+  failed_at?: number
+  /** The id was canceled while others of its verification could go on. */
+  canceled?: true
+  /** When it was canceled or its time was up; present only where an endpoint asked to be told. */
+  ended_at?: number
+}
+
+/** The id of a send that joined a pending verification. */
+export interface JoinedId extends OwnTries {
+  otp_id: string
+  joined_at: number
+  by: Caller
+  /** What the caller's backend gave with its send, sealed; absent when it gave nothing. */
+  metadata?: string
+}
+
+export interface Otp extends OwnTries {
+  /** Of its first send. Of a message, its `msg_…`. */
   otp_id: string
   company_id: string
   app_id: string
@@ -190,19 +228,14 @@ export interface Otp {
   /** Set while the verification waits on a wa.me link. */
   link: Link | null
   sends: number
-  wrong_codes: number
-  /** When the first wrong code came; absent until then, and in verifications of releases that did not save it. */
-  first_wrong_at?: number
   first_sent_at: number
   last_sent_at: number
   expires_at: number
   deliveries: Delivery[]
-  /** `by` is null when the user's own message approved. */
-  approval: { at: number; by: Caller | null; generation: number; channel: Channel } | null
-  /** When the last guess was wrong; absent until then, and in verifications of releases that did not save it. */
-  failed_at?: number
-  /** When it was canceled or its time was up; present only where an endpoint asked to be told. */
-  ended_at?: number
+  /** `by` is null when the user's own message approved. `otp_id`: the joined id that was verified; absent for the first id. */
+  approval: { at: number; by: Caller | null; generation: number; channel: Channel; otp_id?: string } | null
+  /** The ids of later sends that joined it, in their order; absent where none did. The members of `OwnTries` beside it are the first id's. */
+  joined?: JoinedId[]
   exchange: { key_id: string; at: number } | null
   /** Learned routes leave it out: the guard suspected a message of it, or the recipient had another verification shortly before. */
   unlearned?: true
@@ -236,22 +269,36 @@ export type OtpStart = Pick<
   | 'whatsapp'
   | 'channel'
   | 'unlearned'
+  | 'text'
 > & { at: number; delivery_id: string; link: Link | null; prices: Prices }
 
-/** `at` is when the event happened. `event_id` is the id of the webhook event that it may cause; absent where no endpoint asks for that. */
+/** `at` is when the event happened. `event_id` is the id of the webhook event that it may cause; absent where no endpoint asks for that.
+ *  `otp_id` is the id by which the caller names the verification; absent for the first one. */
 export type OtpEvent =
   | ({
       type: 'otp.resend'
       at: number
+      otp_id?: string
+      /** Of a send that joins: what is saved of it. `otp_id` is then its new id. */
+      joins?: Pick<JoinedId, 'by' | 'metadata' | 'text'>
       requestedChannel: Channel | null
       /** The kind of the key that asks; absent where no call of a client does. */
       by?: KeyKind
       /** Why the requested channel is not usable; null when it is, and when none is requested. */
       obstacle: Obstacle | null
     } & ResendInputs)
-  | { type: 'otp.verify'; at: number; by: Caller; right: boolean; locked_ms: number | null; event_id: string }
-  | { type: 'otp.cancel'; at: number; event_id?: string | undefined }
-  | { type: 'otp.lapse'; at: number; event_id?: string | undefined }
+  | {
+      type: 'otp.verify'
+      at: number
+      otp_id?: string
+      by: Caller
+      right: boolean
+      locked_ms: number | null
+      event_id: string
+    }
+  /** `all`: for every id. `event_ids`: by the ids that end; absent where no endpoint asks for that. */
+  | { type: 'otp.cancel'; at: number; otp_id?: string; all?: true; event_ids?: Record<string, string> | undefined }
+  | { type: 'otp.lapse'; at: number; event_ids?: Record<string, string> | undefined }
   | { type: 'token.exchange'; at: number; key_id: string; genuine: boolean }
   | ({
       type: 'delivery.reported'
@@ -296,7 +343,8 @@ export type EventEffect = { type: 'notify'; id: string } & WebhookEvent
 
 /** The machine's reply to a command. Replies are stored with the verification, so they hold no secrets. */
 export type Reply =
-  | { kind: 'accepted' }
+  /** `otp_id`: of a send that joined, the id that it got. */
+  | { kind: 'accepted'; otp_id?: string }
   | { kind: 'verified'; status: OtpStatus; matched: boolean; attempts_left: number; token: boolean }
   | { kind: 'exchanged' }
   | { kind: 'noted'; changed: boolean }

@@ -57,7 +57,7 @@ export interface CountedSend extends CountedResend {
 export function quotasOfSend(send: CountedSend): Quota[] {
   const { limits, kind, recipient, networks, withoutAddress, hooks, fromLogin, sendsMessage } = send
   const quotas: Quota[] = []
-  if (recipient !== null) quotas.push({ scope: 'recipient', ...recipient, rules: limits.recipient, tellsLast: true })
+  if (recipient !== null) quotas.push({ ...quotaOfStart(recipient, limits.recipient), tellsLast: true })
   quotas.push(...quotasOfAddress(send))
   if (networks === null)
     quotas.push(
@@ -73,6 +73,13 @@ export function quotasOfSend(send: CountedSend): Quota[] {
 /** A resend counts for the address of its send, and for the app, with or without an address: `app_without_client_ip` is for sends alone,
  *  which limit their resends. A message is counted by `quotaOfMessage` besides. */
 export const quotasOfResend = (resend: CountedResend): Quota[] => [...quotasOfAddress(resend), quotaOfApp(resend)]
+
+/** Of sends. A send that joins a pending verification is counted too: each has an id, and each id has guesses. */
+export const quotaOfStart = (recipient: CounterName, rules: readonly WindowRule[]): Quota => ({
+  scope: 'recipient',
+  ...recipient,
+  rules,
+})
 
 /** Counts every message to the recipient, including resends, fallbacks and answers in the chat, in the counter of its sends. */
 export const quotaOfMessage = (recipient: CounterName, limits: AppSettings['limits']): Quota => ({

@@ -57,6 +57,8 @@ export interface PastResend {
   otp_id: string
   /** The kind of the key that asked. No call asks for a fallback, nor for an answer in the chat. */
   by: KeyKind | 'fallback' | 'answer'
+  /** A send asked for it, and joined the verification: it counts as a send of the recipient too. */
+  joins?: true
   /** The channel that the call named. */
   requested: Channel | null
   /** The call brought a challenge solved at the highest difficulty. */

@@ -9,7 +9,7 @@ import { rulesFrom, waitsOnLink } from './otp.changes.ts'
 import { expiryAfterSend, isLapsed, MESSAGE_LIFE_MS } from './otp.code-life.ts'
 import { sendsLeft } from './otp.queries.ts'
 import type { KeyKind, Prices, Rules } from './otp.ts'
-import { type CountedResend, type Quota, quotaOfMessage, quotasOfResend, quotasOfSend } from './quotas.ts'
+import { type CountedResend, type Quota, quotaOfMessage, quotaOfStart, quotasOfResend, quotasOfSend } from './quotas.ts'
 import {
   type Accepted,
   isOnLink,
@@ -130,7 +130,12 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
       fromLogin: circumstances.from_login === true,
       sendsMessage,
     })
-  const resendQuotas = ({ start }: SentOtp, by: PastResend['by'], sendsMessage: boolean): Quota[] => [
+  const resendQuotas = (
+    { start }: SentOtp,
+    { by, joins }: Pick<PastResend, 'by' | 'joins'>,
+    sendsMessage: boolean,
+  ): Quota[] => [
+    ...(joins ? [quotaOfStart(start.counter, limits.recipient)] : []),
     ...(by === 'fallback' || by === 'answer' ? [] : quotasOfResend(countedResend(start, by))),
     ...(sendsMessage ? [quotaOfMessage(start.counter, limits)] : []),
   ]
@@ -264,7 +269,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     const sendsMessage = by === 'answer' || !waitsOnLink(otp, channel)
     if (sendsMessage && isGeoBlocked(settings, start.recipient)) return refusedWith('GeoBlockedError')
     return judgeMessage(resend, start, channel, {
-      quotas: resendQuotas(otp, by, sendsMessage),
+      quotas: resendQuotas(otp, resend, sendsMessage),
       whatsapp: otp.whatsapp,
       isFirst: otp.counted === 0,
       free: null,
@@ -291,7 +296,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     }
     const otp = verifications.get(call.otp_id)
     if (otp === undefined) return []
-    return [...resendQuotas(otp, call.by, sendsMessage), ...pacesOf(otp.start, otp.whatsapp, otp.counted === 0)]
+    return [...resendQuotas(otp, call, sendsMessage), ...pacesOf(otp.start, otp.whatsapp, otp.counted === 0)]
 
     /** What the guard does not let pass was moved to a free channel, and counts in no pace. */
     function pacesOf(start: PastSend, whatsapp: WhatsAppMode, isFirst: boolean): Guarded['paces'] {

@@ -211,19 +211,28 @@ const channelSwitch = z
 const sms = z
   .strictObject({
     enabled,
-    domain: domain.nullable().default(null).meta({
-      title: 'Domain',
-      description: 'The text ends with `@domain #code`, so that browsers can fill in the code on your pages.',
-      values: 'a domain',
-      example: 'example.com',
-    }),
-    android_hash: androidHash.nullable().default(null).meta({
-      title: 'Android hash',
-      description: 'The 11 characters that let your Android app read the message by itself (SMS Retriever).',
-      more: 'The text ends with them.',
-      values: '11 base64 characters',
-      example: 'FA+9qCX9VSu',
-    }),
+    domains: z
+      .array(domain)
+      .max(5)
+      .default([])
+      .meta({
+        title: 'Domains',
+        description: 'The text ends with `@domain #code`, so that browsers can fill in the code on your pages.',
+        more: 'The first one is used, unless the send names another as `domain`, or comes from a page of another.',
+        values: 'at most 5 domains',
+        example: ['example.com'],
+      }),
+    android_hashes: z
+      .array(androidHash)
+      .max(5)
+      .default([])
+      .meta({
+        title: 'Android hashes',
+        description: 'The 11 characters that let your Android app read the message by itself (SMS Retriever).',
+        more: 'The text ends with the one that the send names as `app_hash`, and with no line for browsers then. Without domains it ends with the first one otherwise.',
+        values: 'at most 5 of 11 base64 characters',
+        example: ['FA+9qCX9VSu'],
+      }),
   })
   .meta({ id: 'SmsSettingsInput', description: 'Text messages.' })
 
@@ -555,7 +564,7 @@ export const declaredSettings = z
       title: 'A second send is a resend',
       description:
         'While a verification of the recipient is pending, a send resends it, by the rules of a resend, and starts no other.',
-      more: 'It holds for sends by server keys, and for verifications of the same app and mode that server keys started; not for those that a WhatsApp message approves. In the cooldown the send is refused with 429 `ResendCooldownError`, and once its sends are spent with 409 `ResendNotAllowedError`; its `locale`, `client_ip` and `metadata` are not used. A repeated idempotency key still gets its first answer.',
+      more: 'It holds for sends by server keys, and for verifications of the same app and mode that server keys started; not for those that a WhatsApp message approves. Each send gets an `otp_id` of its own, with guesses and `metadata` of its own: see [ids that share a verification](api.md#ids-that-share-a-verification). In the cooldown the send is refused with 429 `ResendCooldownError`, and once its sends are spent with 409 `ResendNotAllowedError`; its `locale` and `client_ip` are not used. It counts in `limits.recipient` as any other send. A repeated idempotency key still gets its first answer.',
     }),
     publishable_send: z.boolean().default(false).meta({
       screen: '/settings',

@@ -24,7 +24,7 @@ const EVERY_ROLE: RoleRights['mongodb'] = {
 }
 
 const EDGE: RoleRights['mongodb'] = {
-  find: 'attempts keys otps providers',
+  find: 'attempts joined_ids keys otps providers',
   insert: 'refusals',
   update: 'attempts keys',
 }
@@ -43,9 +43,9 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
   edge: { mongodb: EDGE, consumes: [] },
   otp: {
     mongodb: {
-      find: 'claims counters fraud_blocks fraud_networks fraud_numbers fraud_tallies ip_chunks ip_lists ledger otps prices providers route_slots spent_challenges stats_days stats_hours webhooks',
+      find: 'claims counters fraud_blocks fraud_networks fraud_numbers fraud_tallies ip_chunks ip_lists joined_ids ledger otps prices providers route_slots spent_challenges stats_days stats_hours webhooks',
       insert:
-        'claims counters events fraud_blocks fraud_decisions fraud_networks fraud_numbers fraud_tallies ledger metadata_indexes otps refusals route_slots spent_challenges stats_hours',
+        'claims counters events fraud_blocks fraud_decisions fraud_networks fraud_numbers fraud_tallies joined_ids ledger metadata_indexes otps refusals route_slots spent_challenges stats_hours',
       update:
         'claims companies counters fraud_blocks fraud_networks fraud_numbers fraud_tallies otps route_slots spent_challenges stats_days stats_hours',
       remove: 'claims spent_challenges',
@@ -57,17 +57,23 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
   'channel:telegram': channel('telegram'),
   'channel:email': channel('email'),
   webhook: {
-    mongodb: { find: 'events otps webhooks', insert: 'events', update: 'events webhooks', remove: 'webhooks' },
+    mongodb: {
+      find: 'events joined_ids otps webhooks',
+      insert: 'events',
+      update: 'events webhooks',
+      remove: 'webhooks',
+    },
     consumes: ['webhook.deliver'],
   },
   sweeper: {
     mongodb: {
-      find: 'attempts breakers channel_loads claims counters event_looks events fraud_decisions ip_chunks ip_lists leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_outages route_slots sandbox_messages stats_days stats_hours stats_progress users webhooks',
+      find: 'attempts breakers channel_loads claims counters event_looks events fraud_decisions ip_chunks ip_lists joined_ids leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_outages route_slots sandbox_messages stats_days stats_hours stats_progress users webhooks',
       insert:
         'apps claims companies counters event_looks ip_chunks leases ledger notices rotations route_facts route_outages stats_days stats_hours stats_progress',
       update:
         'apps claims companies counters event_looks events fraud_decisions ip_lists leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_outages sandbox_messages stats_days stats_hours stats_progress users webhooks',
-      remove: 'attempts claims events fraud_decisions ip_chunks leases metadata_indexes otps refusals sandbox_messages',
+      remove:
+        'attempts claims events fraud_decisions ip_chunks joined_ids leases metadata_indexes otps refusals sandbox_messages',
     },
     // It declares all of them.
     consumes: QUEUES,
@@ -81,7 +87,7 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
       update:
         'apps audit companies counters events fraud_blocks invitation_times ip_lists keys known_browsers leases otps passkeys prices providers sessions sign_in_flows sign_in_mails stats_hours users webhooks',
       remove:
-        'attempts claims counters fraud_decisions fraud_numbers ip_chunks ip_lists leases metadata_indexes otps passkeys prices providers refusals sandbox_messages sessions sign_in_flows sign_in_tickets users',
+        'attempts claims counters fraud_decisions fraud_numbers ip_chunks ip_lists joined_ids leases metadata_indexes otps passkeys prices providers refusals sandbox_messages sessions sign_in_flows sign_in_tickets users',
     },
     consumes: [],
   },

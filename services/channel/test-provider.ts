@@ -25,7 +25,7 @@ import {
   testRecipientContext,
 } from '../domain/tenancy/provider-test.ts'
 import type { Tenancy, TenantApp } from '../domain/tenancy/tenancy.ts'
-import { LANGUAGES, minutesInText, renderMessage } from '../domain/texts/message-text.ts'
+import { endingOf, LANGUAGES, minutesInText, renderMessage } from '../domain/texts/message-text.ts'
 import { ownTextFor } from '../domain/texts/own-texts.ts'
 import { type CallOutcome, callDetails, callWithTimeout } from './call-provider.ts'
 import type { RenderedMessage } from './provider.ts'
@@ -139,7 +139,7 @@ function testMessage(app: TenantApp, channel: Channel, recipient: string, now: n
       app: app.name,
       code,
       minutes: minutesInText(ttl_seconds * SECOND_MS),
-      sms: settings.channels.sms,
+      ending: endingOf(settings.channels.sms),
       own: ownTextFor(settings, channel, settings.locale),
     }),
   }

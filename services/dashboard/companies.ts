@@ -6,6 +6,7 @@ import { newId } from '../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
 import { changeOne } from '../../infra/store/one-doc.ts'
 import { openAccount } from '../domain/money/batches.ts'
+import { isTimeZone } from '../domain/money/month.ts'
 import { timeSchema } from '../domain/openapi/shared-schemas.ts'
 import { type Company, MAX_APPS, MAX_USERS } from '../domain/tenancy/documents.ts'
 import { lowBalance, withLowBalance } from '../domain/tenancy/low-balance.ts'
@@ -13,10 +14,13 @@ import { shownName } from '../domain/tenancy/value-schemas.ts'
 import { principalOf } from './access.ts'
 import { ok, page } from './answers.ts'
 import { changeClosing, closed } from './closing.ts'
+import { DEFAULT_TIMEZONE } from './money/statement.ts'
 import { operation } from './operation.ts'
 import { pageOf } from './page-schema.ts'
 import { pageQuery } from './pages.ts'
 import { getOr404 } from './request-input.ts'
+
+const timezone = z.string().refine(isTimeZone, 'must be a time zone, such as "Europe/Berlin"')
 
 const company = z
   .object({
@@ -24,6 +28,7 @@ const company = z
     name: z.string().meta({ description: 'The name of the company.' }),
     balance: z.int().meta({ description: 'In micro-units of your currency.' }),
     low_balance_micros: lowBalance.nullable(),
+    timezone: timezone.meta({ description: 'The time zone in which its months begin and end.' }),
     max_apps: z.int().meta({ description: 'How many apps it may have, closed ones included.' }),
     max_users: z.int().meta({ description: 'How many users it may have, invitations included.' }),
     created_at: timeSchema('When it was created.'),
@@ -37,6 +42,7 @@ const example: CompanyAnswer = {
   name: 'Acme',
   balance: 5_000_000,
   low_balance_micros: 1_000_000,
+  timezone: 'UTC',
   max_apps: MAX_APPS,
   max_users: MAX_USERS,
   created_at: '2030-01-01T12:00:00.000Z',
@@ -48,6 +54,7 @@ const companyView = ({ _id, ...company }: ChangedCompany): CompanyAnswer => ({
   name: company.name,
   balance: company.balance,
   low_balance_micros: company.low_balance_micros ?? null,
+  timezone: company.timezone ?? DEFAULT_TIMEZONE,
   max_apps: company.max_apps ?? MAX_APPS,
   max_users: company.max_users ?? MAX_USERS,
   created_at: isoTime(company.created_at),
@@ -60,12 +67,14 @@ type ChangedCompany = Omit<Company, 'low_balance_micros'> & { low_balance_micros
 const auditFields = ({
   name,
   low_balance_micros = null,
+  timezone = DEFAULT_TIMEZONE,
   max_apps = MAX_APPS,
   max_users = MAX_USERS,
   closed_at = null,
 }: ChangedCompany) => ({
   name,
   low_balance_micros,
+  timezone,
   max_apps,
   max_users,
   closed_at: isoTimeOrNull(closed_at),
@@ -137,6 +146,7 @@ export const companyOperations = [
         .strictObject({
           name: shownName().optional(),
           low_balance_micros: lowBalance.nullable().optional(),
+          timezone: timezone.optional(),
           max_apps: most.meta({ description: `How many apps it may have; ${MAX_APPS} at first.` }),
           max_users: most.meta({ description: `How many users it may have; ${MAX_USERS} at first.` }),
           closed,
@@ -146,7 +156,8 @@ export const companyOperations = [
     },
     answers: [ok(company, 'The company.', { ...example, name: 'Acme Ltd' })],
     stepUp: ({ body: { closed } }) => closed !== undefined,
-    handle: async ({ ctx, params, body: { name, low_balance_micros, max_apps, max_users, closed } }, deps) => {
+    handle: async ({ ctx, params, body }, deps) => {
+      const { name, low_balance_micros, timezone, max_apps, max_users, closed } = body
       const { store, clock, withAudit } = deps
       const docs = store.docs('companies')
       // A company that its operator closed must not be able to reopen itself.
@@ -157,8 +168,10 @@ export const companyOperations = [
         throw httpException(403, 'Only an operator changes how many apps and users a company may have.')
       return withAudit(ctx, async () => {
         const stored = await getOr404(ctx, docs, params.id, 'company')
+        const zone = timezone === undefined ? {} : { timezone }
         const change = {
           name: name ?? stored.name,
+          ...zone,
           ...numbers,
           ...changeClosing(stored, closed, principalOf(ctx), clock.now()),
         }

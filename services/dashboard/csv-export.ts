@@ -25,8 +25,8 @@ export type ReadListPage = (page: PageOptions) => Promise<ListPage>
 export interface CsvExport {
   /** Names the file and, in the audit log, the list. */
   list: string
-  /** The schema of a page of the list. */
-  page: z.ZodType
+  /** The schema of an item, which is a line of the file. */
+  items: z.ZodObject
   readPage: ReadListPage
   /** What the path names, an app or a company; absent where the list is of all that the caller may see. */
   owner?: { _id: string; company_id?: string } | undefined
@@ -39,10 +39,10 @@ const csvFile = z.string().meta({
 })
 
 /** For the OpenAPI document: an answer that is a page, and its example as a file. */
-export const documentCsv = (answer: ApiAnswer): ApiAnswer => {
+export const documentCsv = (answer: ApiAnswer, lines: string): ApiAnswer => {
   if (answer.schema === null) return answer
-  const columns = columnsOf(answer.schema)
-  const { items } = answer.examples.example as ListPage
+  const columns = columnsOf(linesSchema(answer.schema as z.ZodObject, lines))
+  const items = (answer.examples.example as Record<string, readonly object[]>)[lines] ?? []
   const example = [headLine(columns), ...items.map(item => itemLine(columns, item))].join('')
   return { ...answer, otherForms: { [CSV_TYPE]: { schema: csvFile, example } } }
 }
@@ -61,13 +61,13 @@ export async function answerCsv(
   exported: CsvExport,
   { clock, ...deps }: Pick<AdminDeps, 'clock' | 'withAudit' | 'store'>,
 ): Promise<void> {
-  const { list, page, readPage, query } = exported
+  const { list, items, readPage, query } = exported
   const maxRows = ctx.query.limit === undefined ? MAX_CSV_ROWS : query.limit
   const first = await readPage({ cursor: query.cursor, limit: Math.min(maxRows, MAX_PAGE_SIZE) })
   await recordExport(ctx, exported, deps)
   ctx.attachment(`${list}-${isoTime(clock.now()).slice(0, 10)}.csv`)
   ctx.type = CSV_TYPE
-  ctx.body = Readable.from(csvLines(columnsOf(page), first, readPage, maxRows), { objectMode: false })
+  ctx.body = Readable.from(csvLines(columnsOf(items), first, readPage, maxRows), { objectMode: false })
 }
 
 /** `first`: the page that is read already. */
@@ -93,15 +93,14 @@ export async function* csvLines(
 /** Names of members, from the item inwards. */
 type Column = readonly string[]
 
-export const columnsOf = (page: z.ZodType): Column[] => {
-  const { items } = (page as z.ZodObject).shape
-  return columnsIn((items as z.ZodArray<z.ZodObject>).element)
-}
+/** The schema of a line, of an answer that has the lines in this member. */
+export const linesSchema = (answer: z.ZodObject, lines: string): z.ZodObject =>
+  (answer.shape[lines] as z.ZodArray<z.ZodObject>).element
 
-const columnsIn = ({ shape }: z.ZodObject): Column[] =>
+export const columnsOf = ({ shape }: z.ZodObject): Column[] =>
   Object.entries(shape).flatMap(([name, member]): Column[] => {
     const inner = withoutNull(member as z.ZodType)
-    return inner instanceof z.ZodObject ? columnsIn(inner).map(path => [name, ...path]) : [[name]]
+    return inner instanceof z.ZodObject ? columnsOf(inner).map(path => [name, ...path]) : [[name]]
   })
 
 const withoutNull = (schema: z.ZodType): z.ZodType =>

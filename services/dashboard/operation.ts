@@ -20,10 +20,11 @@ import {
 import type { CollectionSpec } from '../../infra/store/store.ts'
 import type { COLLECTIONS, CountersignStore } from '../domain/collections.ts'
 import { commonRefusal } from '../domain/openapi/refusals.ts'
+import { firstIdOf } from '../domain/verifications/joined-ids.ts'
 import { ADMIN_PATH, createGuard, type IdentifyPrincipal, type Role } from './access.ts'
 import type { AdminDeps } from './admin-deps.ts'
 import { type Answer, refusal } from './answers.ts'
-import { answerCsv, CSV_SENTENCE, type CsvExport, documentCsv, wantsCsv } from './csv-export.ts'
+import { answerCsv, CSV_SENTENCE, type CsvExport, documentCsv, linesSchema, wantsCsv } from './csv-export.ts'
 import type { PageOptions } from './pages.ts'
 import { createReadBody, emptyBody, getOr404, readQuery } from './request-input.ts'
 import { requireStepUp, stepUpRefusal } from './step-up.ts'
@@ -123,6 +124,8 @@ interface Declaration<
   refusals?: readonly ApiRefusal[]
   /** For a list: its name where it is exported (csv-export.ts). */
   csv?: string
+  /** The member of the answer that has the lines of the file; `items` unless told. */
+  csvLines?: string
   /** Users of a closed company may make this change too. */
   allowedWhenClosed?: true
   /** What is made once and used by every call. */
@@ -143,6 +146,7 @@ export const operationWith =
     declared: Declaration<Deps, R, Query, Body, Schema, Kept>,
   ): AdminOperation<Deps> => {
     const { route, role, stepUp, query, body, answers, csv, allowedWhenClosed, keep, handle } = declared
+    const { csvLines = 'items' } = declared
     const { method, path } = splitRoute(route)
     const hasBody = readsBody(method, body)
     const findOwner = createFindOwner(path)
@@ -164,8 +168,12 @@ export const operationWith =
           const call = { ctx, params: ctx.params, ...given, ...owner } as Call<R, Query, Body>
           if (stepUp === true || (typeof stepUp === 'function' && stepUp(call))) await requireStepUp(ctx, deps)
           if (csv !== undefined && wantsCsv(ctx)) {
-            const read = { list: csv, page: answers[0]?.schema, query: given.query, owner: Object.values(owner)[0] }
-            const readPage = (page: PageOptions) => handle({ ...call, query: { ...call.query, ...page } }, deps, kept)
+            const items = linesSchema(answers[0]?.schema as z.ZodObject, csvLines)
+            const read = { list: csv, items, query: given.query, owner: Object.values(owner)[0] }
+            const readPage = async (page: PageOptions) => {
+              const answer = (await handle({ ...call, query: { ...call.query, ...page } }, deps, kept)) as AnyPage
+              return { items: answer[csvLines], next_cursor: answer.next_cursor ?? null }
+            }
             return answerCsv(ctx, { ...read, readPage } as CsvExport, deps)
           }
           const answer = await handle(call, deps, kept)
@@ -192,6 +200,9 @@ export function mountOperations<Deps>(
   }
 }
 
+/** An answer whose lines stand in one of its members. */
+type AnyPage = { next_cursor?: string | null } & { [lines: string]: readonly object[] }
+
 /** Answers hold keys and personal data, which no cache may keep. */
 const forbidCaching: Middleware = (ctx, next) => {
   ctx.set('Cache-Control', 'no-store')
@@ -204,9 +215,12 @@ function createFindOwner(path: string): (ctx: Context, store: CountersignStore) 
   const [, segment = '', parameter = ''] = /^\/(\w+)\/\{(\w+)\}/.exec(path) ?? []
   const { docs, name } = segmentOf(segment) ?? {}
   if (docs === undefined || name === undefined) return async () => ({})
-  return async (ctx, store) => ({
-    [name]: await getOr404(ctx, store.docs(docs) as Parameters<typeof getOr404>[1], ctx.params[parameter], name),
-  })
+  return async (ctx, store) => {
+    const id = ctx.params[parameter]
+    // A verification is found by each of its ids.
+    const first = docs === 'otps' && id !== undefined ? await firstIdOf(store.docs('joined_ids'), id) : null
+    return { [name]: await getOr404(ctx, store.docs(docs) as Parameters<typeof getOr404>[1], first ?? id, name) }
+  }
 }
 
 /** A POST without a declared body may carry an empty one. */
@@ -233,6 +247,7 @@ function describeOperation(
     body,
     answers,
     csv,
+    csvLines = 'items',
     refusals = [],
   } = declared
   const open = role === 'anyone'
@@ -257,7 +272,7 @@ function describeOperation(
           required: !body.schema.safeParse(undefined).success,
         }
       : null,
-    answers: csv === undefined ? answers : answers.map(documentCsv),
+    answers: csv === undefined ? answers : answers.map(answer => documentCsv(answer, csvLines)),
     refusals: [
       ...(open ? [] : [refusal.unauthorized, refusal.forbidden]),
       ...(path.includes('{') ? [refusal.notFound] : []),

@@ -24,6 +24,7 @@ const ERRORS: Record<ErrorType, ErrorKind> = {
   PublishableSendDisabledError: { status: 403, title: 'Sending with a publishable key is switched off' },
   OriginNotAllowedError: { status: 403, title: 'The origin is not allowed' },
   ChallengeRequiredError: { status: 403, title: 'A challenge must be solved first' },
+  IdempotencyConflictError: { status: 409, title: 'The idempotency key was used for something else' },
   StepUpRequiredError: { status: 403, title: 'Prove again who you are' },
   ServiceUnavailableError: INFRA_ERRORS.ServiceUnavailableError,
 }
@@ -70,6 +71,7 @@ export function refusalProblem({
   cause,
   challenge,
   channels,
+  errors,
 }: Refusal): Problem {
   const seconds = retry_after_ms === undefined ? undefined : Math.max(1, Math.ceil(retry_after_ms / 1000))
   return problem(error, {
@@ -82,6 +84,7 @@ export function refusalProblem({
       ...(cause === undefined ? {} : { cause }),
       ...(challenge === undefined ? {} : { challenge: shownChallenge(challenge) }),
       ...(channels === undefined ? {} : { channels }),
+      ...(errors === undefined ? {} : { errors }),
     },
     ...(seconds === undefined ? {} : { headers: { 'Retry-After': String(seconds) } }),
   })

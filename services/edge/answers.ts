@@ -97,7 +97,7 @@ export function messageAnswer(answer: Answer): Message {
 /** `needsLink`: while its link cannot be read, it is refused instead of shown without it. */
 export function verificationBody(
   { keyring, reportMissingKey }: AnswerDeps,
-  { otp_id, status, channel, masked_recipient, sealed_action_url, completion }: VerificationView,
+  { otp_id, first_id = otp_id, status, channel, masked_recipient, sealed_action_url, completion }: VerificationView,
   trace: Trace,
   needsLink: boolean,
 ): Verification {
@@ -109,7 +109,7 @@ export function verificationBody(
     action_url,
     completion,
   })
-  const unsealLink = () => sealed_action_url && keyring.unseal(sealed_action_url, atRest.link(otp_id))
+  const unsealLink = () => sealed_action_url && keyring.unseal(sealed_action_url, atRest.link(first_id))
   const withoutLink = needsLink ? undefined : () => withLink(null)
   return unsealed(reportMissingKey, trace, () => withLink(unsealLink()), { otp_id }, withoutLink)
 }

@@ -11,6 +11,7 @@ import { MINUTE_MS, SECOND_MS } from '../../infra/time.ts'
 import type { CallOf, ContentClaim, Identity, KeyedClaim, OtpCall } from '../../machines/calls.ts'
 import { MAX_TOKEN_LENGTH } from '../../machines/challenge.ts'
 import { canonicalLocale } from '../../machines/locale.ts'
+import type { SendText } from '../../machines/otp.ts'
 import { problem, validationProblem } from '../domain/errors.ts'
 import { idempotencyKeyContext, inFlight } from '../domain/verifications/encryption-context.ts'
 import { idempotencyIndexes, type KeyOwner, messageIndexes } from '../domain/verifications/lookup-indexes.ts'
@@ -78,6 +79,24 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
     return json === '{}' ? {} : { sealed_metadata: keyring.seal(json, inFlight.metadata) }
   }
 
+  /** A device names the hash of its app; a page cannot choose the domain. */
+  const sendText = (
+    { app_hash, domain }: Pick<Body<typeof sendRequest>, 'app_hash' | 'domain'>,
+    by: Identity,
+    ctx: Context,
+  ): Pick<CallOf<'otp.send'>, 'text' | 'origin_host'> => {
+    if (by.kind === 'publishable' && (domain ?? null) !== null)
+      throw validationProblem([{ path: 'domain', message: 'must not be sent with a publishable key' }])
+    const text: SendText = {}
+    if (app_hash) text.app_hash = app_hash
+    if (domain) text.domain = domain
+    const origin = by.kind === 'publishable' ? ctx.get('origin') : ''
+    return {
+      ...(Object.keys(text).length === 0 ? {} : { text }),
+      ...(URL.canParse(origin) ? { origin_host: new URL(origin).hostname } : {}),
+    }
+  }
+
   /** What a call that makes a verification and one that makes a message have in common. */
   const sendCall = (
     prefix: 'otp' | 'msg',
@@ -133,10 +152,12 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
     ): OtpCall {
       const address = readClientIp(body, by, ctx)
       const metadata = sealMetadata(body, by)
+      const text = sendText(body, by, ctx)
       refuseLongKey(idempotencyKey, body.recipient, by)
       return {
         ...sendCall('otp', by, body, address, claimOf(keyring, by, idempotencyKey)),
         ...metadata,
+        ...text,
         ...challengeSolutionOf(by, ctx),
       }
     },

@@ -24,7 +24,7 @@ import { createAdmission } from '../domain/admission.ts'
 import { notExecuted, problem } from '../domain/errors.ts'
 import type { RefusalLog } from '../domain/refusals/refusal-log.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
-import type { OtpDoc } from '../domain/verifications/documents.ts'
+import type { JoinedIdDoc, OtpDoc } from '../domain/verifications/documents.ts'
 import { requestOtp } from '../domain/verifications/queue-messages.ts'
 import { createRespond, rateLimitHeaders } from './answers.ts'
 import { bearerKeyOf, createIdentify, createTrustsCaller } from './api-keys.ts'
@@ -46,6 +46,7 @@ export interface RouterDeps {
   broker: Pick<Broker, 'request'>
   tenancy: Pick<Tenancy, 'keyByHash' | 'app' | 'hookSecrets'>
   otps: Pick<Docs<OtpDoc>, 'get' | 'find'>
+  joinedIds: Pick<Docs<JoinedIdDoc>, 'get'>
   usage: Pick<KeyUsage, 'record'>
   refusals: Pick<RefusalLog, 'record'>
   keyring: Pick<Keyring, 'seal' | 'unseal' | 'indexes'>

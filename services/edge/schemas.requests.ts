@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { isIpAddress } from '../../infra/ip-address.ts'
 import { SAMPLE_NUMBER } from '../../machines/sample-number.ts'
+import { androidHash, domain } from '../../machines/settings.values.ts'
 import { HALF_CHARACTERS, isWhole } from '../domain/tenancy/problems.ts'
 import { channel } from '../domain/tenancy/value-schemas.ts'
 import { enteredCode } from '../domain/verifications/entered-code.ts'
@@ -24,6 +25,27 @@ const otpId = text().meta({
   description: 'The verification, as `send` returned it.',
   examples: ['otp_01k2m8x4e9s7v3hqz5tnw6yb0c'],
 })
+
+/** What the caller finds a verification by. */
+export const metadata = z
+  .record(
+    z
+      .string()
+      .regex(METADATA_NAME, 'has a name that is not allowed: names have 1 to 40 of A–Z, a–z, 0–9, `_`, `.` and `-`'),
+    z
+      .string('must be a string')
+      .max(MAX_METADATA_VALUE_LENGTH, `must have at most ${MAX_METADATA_VALUE_LENGTH} characters`)
+      .refine(isWhole, HALF_CHARACTERS),
+    'must be an object of strings',
+  )
+  .refine(
+    given => Object.keys(given).length <= MAX_METADATA_MEMBERS,
+    `must have at most ${MAX_METADATA_MEMBERS} members`,
+  )
+  .refine(
+    given => Buffer.byteLength(JSON.stringify(given)) <= MAX_METADATA_BYTES,
+    `must take at most ${MAX_METADATA_BYTES} bytes as JSON`,
+  )
 
 export const sendRequest = body({
   // Any text is accepted here: the actor refuses an invalid recipient with an error type of its own. The pattern is documentation.
@@ -49,31 +71,21 @@ export const sendRequest = body({
         "The IPv4 or IPv6 address of the end user, not of your server. A private or reserved one counts as absent. A publishable key must not send it: the connection's own address is used.",
       examples: ['203.0.113.7'],
     }),
-  metadata: z
-    .record(
-      z
-        .string()
-        .regex(METADATA_NAME, 'has a name that is not allowed: names have 1 to 40 of A–Z, a–z, 0–9, `_`, `.` and `-`'),
-      z
-        .string('must be a string')
-        .max(MAX_METADATA_VALUE_LENGTH, `must have at most ${MAX_METADATA_VALUE_LENGTH} characters`)
-        .refine(isWhole, HALF_CHARACTERS),
-      'must be an object of strings',
-    )
-    .refine(
-      given => Object.keys(given).length <= MAX_METADATA_MEMBERS,
-      `must have at most ${MAX_METADATA_MEMBERS} members`,
-    )
-    .refine(
-      given => Buffer.byteLength(JSON.stringify(given)) <= MAX_METADATA_BYTES,
-      `must take at most ${MAX_METADATA_BYTES} bytes as JSON`,
-    )
-    .nullish()
-    .meta({
-      description: `Up to ${MAX_METADATA_MEMBERS} strings of your own, such as an order number, by which you find the verification again. They are never in messages. Server keys only.`,
-      maxProperties: MAX_METADATA_MEMBERS,
-      examples: [{ order: 'A-1042' }],
-    }),
+  app_hash: androidHash.nullish().meta({
+    description:
+      "The SMS Retriever hash of your Android app, one of the app's `channels.sms.android_hashes`: an SMS ends with it. Without it an SMS ends with the line for browsers, where the app has domains.",
+    examples: ['FA+9qCX9VSu'],
+  }),
+  domain: domain.nullish().meta({
+    description:
+      "Which of the app's `channels.sms.domains` an SMS ends with; otherwise the first. Server keys only: a page gets its own.",
+    examples: ['example.com'],
+  }),
+  metadata: metadata.nullish().meta({
+    description: `Up to ${MAX_METADATA_MEMBERS} strings of your own, such as an order number, by which you find the verification again. They are never in messages. Server keys only.`,
+    maxProperties: MAX_METADATA_MEMBERS,
+    examples: [{ order: 'A-1042' }],
+  }),
 }).meta({ id: 'SendRequest', description: 'Starts a verification.' })
 
 /** What a send is parsed with. There is no such member as `channel`, but a caller who gives one expects it to count, so it is refused. */

@@ -53,6 +53,7 @@ export function createEdgeService(deps: EdgeDeps): Service {
     http,
     tenancy: createTenancy({ store, keyring }),
     otps: store.docs('otps'),
+    joinedIds: store.docs('joined_ids'),
     usage,
     refusals,
   })

@@ -5,20 +5,21 @@ import type { Clock } from '../../infra/clock.ts'
 import { isId } from '../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import { getOne } from '../../infra/store/one-doc.ts'
 import type { Trace } from '../../infra/trace.ts'
 import type { Identity } from '../../machines/calls.ts'
 import { carriesCode } from '../../machines/otp.queries.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import { messageView, type StatusView, statusView } from '../../machines/otp.view.ts'
 import { problem } from '../domain/errors.ts'
-import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { metadataOf } from '../domain/verifications/metadata.ts'
+import type { JoinedIdDoc, OtpDoc } from '../domain/verifications/documents.ts'
+import { otpById } from '../domain/verifications/joined-ids.ts'
+import { metadataOf, sealedMetadataOf } from '../domain/verifications/metadata.ts'
 import { type AnswerDeps, otpNotFound, verificationBody } from './answers.ts'
 import type { MessageDetails, VerificationDetails } from './schemas.answers.ts'
 
 export interface StatusDeps extends AnswerDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>
+  joinedIds: Pick<Docs<JoinedIdDoc>, 'get'>
   clock: Pick<Clock, 'now'>
 }
 
@@ -28,17 +29,21 @@ export interface ReadStatus {
 }
 
 /** A verification or a message of the app and mode of the caller's key; null where there is none. */
-export async function findOwn(otps: StatusDeps['otps'], id: string | null, by: Identity): Promise<OtpDoc | null> {
-  const doc = id === null ? undefined : await getOne(otps, id)
+export async function findOwn(
+  deps: Pick<StatusDeps, 'otps' | 'joinedIds'>,
+  id: string | null,
+  by: Identity,
+): Promise<OtpDoc | null> {
+  const doc = id === null ? null : await otpById(deps, id)
   return !doc || doc.app_id !== by.app_id || doc.mode !== by.mode ? null : doc
 }
 
-export function createReadStatus({ otps, keyring, clock, reportMissingKey }: StatusDeps): ReadStatus {
+export function createReadStatus({ otps, joinedIds, keyring, clock, reportMissingKey }: StatusDeps): ReadStatus {
   return {
     async verification(otp_id, by, trace) {
-      const doc = await findOwn(otps, isId('otp', otp_id) ? otp_id : null, by)
+      const doc = await findOwn({ otps, joinedIds }, isId('otp', otp_id) ? otp_id : null, by)
       if (doc === null) throw otpNotFound()
-      const view = statusView(toCurrentVersion(doc), clock.now())
+      const view = statusView(toCurrentVersion(doc), clock.now(), otp_id)
       return {
         // The status is useful even without the link.
         ...verificationBody({ keyring, reportMissingKey }, view, trace, false),
@@ -48,12 +53,14 @@ export function createReadStatus({ otps, keyring, clock, reportMissingKey }: Sta
         attempts_left: view.attempts_left,
         resend_at: isoTimeOrNull(view.resend_at),
         ...(by.kind === 'server' ? { deliveries: deliveriesOf(view) } : {}),
-        ...(by.kind === 'server' && doc.metadata !== undefined ? { metadata: metadataOf(keyring, doc) } : {}),
+        ...(by.kind === 'server' && sealedMetadataOf(doc, otp_id) !== undefined
+          ? { metadata: metadataOf(keyring, doc, otp_id) }
+          : {}),
       }
     },
 
     async message(message_id, by) {
-      const doc = await findOwn(otps, isId('msg', message_id) ? message_id : null, by)
+      const doc = await findOwn({ otps, joinedIds }, isId('msg', message_id) ? message_id : null, by)
       if (doc === null) throw problem('OtpNotFoundError', { detail: 'There is no such message for this key.' })
       const view = messageView(toCurrentVersion(doc), clock.now())
       return {

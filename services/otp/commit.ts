@@ -15,11 +15,13 @@ import type { Trace } from '../../infra/trace.ts'
 import { withoutMembers } from '../../infra/without-members.ts'
 import type { Refusal } from '../../machines/calls.ts'
 import { leaveUnlearned, markHardestChallenge } from '../../machines/otp.changes.ts'
+import { idsOf } from '../../machines/otp.ids.ts'
 import { isEnded, isMessage } from '../../machines/otp.queries.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { Otp, Reply } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
-import type { OtpDoc } from '../domain/verifications/documents.ts'
+import type { JoinedIdDoc, OtpDoc } from '../domain/verifications/documents.ts'
+import { firstIdOf } from '../domain/verifications/joined-ids.ts'
 import type { AppMode } from '../domain/verifications/lookup-indexes.ts'
 import { effectMessages, isInOutbox, type Relay } from '../domain/verifications/outbox.ts'
 import { eventsOf, lookForEventsAt, owedDelivery } from '../domain/verifications/owed.ts'
@@ -46,6 +48,7 @@ export type Commit = (otp_id: string, owner: AppMode | null, intent: Intent) => 
 
 export interface CommitDeps {
   otps: Pick<Docs<OtpDoc>, 'get' | 'change'>
+  joinedIds: Pick<Docs<JoinedIdDoc>, 'get'>
   relay: Pick<Relay, 'publish' | 'published' | 'removed'>
   /** Verifications as this process last saved them. Most changes of a verification come within its first seconds. */
   recentOtps: BoundedMap<OtpDoc>
@@ -54,17 +57,25 @@ export interface CommitDeps {
   onChange?(before: OtpDoc, after: OtpDoc, trace: Trace | undefined): void
 }
 
-export function createCommit({ otps, relay, recentOtps, clock, onChange }: CommitDeps): Commit {
+export function createCommit({ otps, joinedIds, relay, recentOtps, clock, onChange }: CommitDeps): Commit {
   const runPerOtp = createSerialRunner()
 
-  async function commit(otp_id: string, owner: AppMode | null, intent: Intent): Promise<CommitResult | null> {
+  /** `named`: the id by which the caller names the verification. */
+  async function commit(
+    otp_id: string,
+    named: string,
+    owner: AppMode | null,
+    intent: Intent,
+  ): Promise<CommitResult | null> {
     const reserved = createReservationKeeper(intent)
     let mustBeCertain = false
     const commitOnce = async (): Promise<CommitResult | null | typeof LOST> => {
       const recent = recentOtps.get(otp_id)
       recentOtps.delete(otp_id)
       const doc = recent ?? (await read(otps, otp_id, owner === null, mustBeCertain))
-      if (!doc || !owns(owner, doc)) {
+      // Another process may have let a send join since.
+      if (recent && !hasId(recent, named)) return LOST
+      if (!doc || !owns(owner, doc) || !hasId(doc, named)) {
         // An earlier try may have reserved something, and the verification was erased since.
         await reserved.undo()
         return null
@@ -107,7 +118,16 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
   }
 
   /** Changes of one verification run one after the other in this process, so that they do not lose races against each other. */
-  return (otp_id, owner, intent) => runPerOtp(otp_id, () => commit(otp_id, owner, intent))
+  const commitTo = (otp_id: string, named: string, owner: AppMode | null, intent: Intent) =>
+    runPerOtp(otp_id, () => commit(otp_id, named, owner, intent))
+
+  return async (otp_id, owner, intent) => {
+    const committed = await commitTo(otp_id, otp_id, owner, intent)
+    // Reports name a verification by its first id.
+    if (committed !== null || owner === null) return committed
+    const first = await firstIdOf(joinedIds, otp_id)
+    return first === null ? null : commitTo(first, otp_id, owner, intent)
+  }
 }
 
 /** A report of a missing verification is dropped, so "missing" must be certain: a primary of the store that was cut off may answer from
@@ -128,6 +148,8 @@ const lacksSubject = ({ context }: SavedOtp, command: OtpCommand): boolean =>
   command.type === 'delivery.reported'
     ? !context.deliveries.some(({ delivery_id }) => delivery_id === command.delivery_id)
     : command.type === 'message.received' && command.reference === ''
+
+const hasId = ({ context }: OtpDoc, otp_id: string): boolean => idsOf(context).includes(otp_id)
 
 /** No call changes a message. */
 const owns = (owner: AppMode | null, { app_id, mode, context }: OtpDoc): boolean =>

@@ -46,8 +46,9 @@ export function createFunds({ accounts, prices, clock }: FundsDeps): Funds {
 
   async function hold(otp: Otp, delivery: Delivery, settings: CapSettings): Promise<Reservation> {
     const { company_id, otp_id, app_id, recipient } = otp
-    const { delivery_id, micros, created_at: at } = delivery
-    const hold = holdEntry(otp_id, delivery_id, micros)
+    const { delivery_id, channel, micros, created_at: at } = delivery
+    const message = { app_id, channel, country: recipient.country }
+    const hold = holdEntry({ otp_id, delivery_id, micros, by: otp.started_by.key_id, message })
     const answer = await accounts.enter(company_id, hold, spendCapOf({ app_id, recipient, at }, settings.spend_caps))
     if (answer === 'capped') return { ...NO_RESERVATION, refusal: limitRefusal('spend_cap', endOfDay(at) - at) }
     if (answer === 'short') return INSUFFICIENT_FUNDS

@@ -56,6 +56,7 @@ const MAX_RECENT_OTPS = 2_000
 export function createOtpService({ broker, store, keyring, clock, log, metrics }: OtpDeps): Service {
   const apps = createAppCache({ tenancy: createTenancy({ store, keyring }), clock, log })
   const otps = batchDocs(store.docs('otps'))
+  const joinedIds = batchDocs(store.docs('joined_ids'))
   const recentOtps = createBoundedMap<OtpDoc>(MAX_RECENT_OTPS)
   const claims = createClaims({ claims: batchDocs(store.docs('claims')), otps, clock })
   const isAskedFor = createIsAskedFor(store.docs('webhooks'), clock)
@@ -117,7 +118,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     verificationMetrics.onChange(before, after)
     if (before !== null) logFailedDeliveries(before, after, trace)
   }
-  const commit = createCommit({ otps, relay, recentOtps, clock, onChange })
+  const commit = createCommit({ otps, joinedIds, relay, recentOtps, clock, onChange })
 
   const deps = {
     broker,
@@ -128,6 +129,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     apps,
     isAskedFor,
     otps,
+    joinedIds,
     metadataIndexes: batchDocs(store.docs('metadata_indexes')),
     recentOtps,
     claims,

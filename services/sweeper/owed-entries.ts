@@ -14,7 +14,7 @@ import { entriesOf } from '../domain/verifications/owed.ts'
 
 export interface OwedEntryDeps {
   store: CountersignStore
-  accounts: Pick<Accounts, 'enter' | 'knows'>
+  accounts: Pick<Accounts, 'enter' | 'find'>
   log: Pick<Logger, 'warn'>
 }
 
@@ -30,7 +30,7 @@ export function createEnterOwed({ store, accounts, log }: OwedEntryDeps): (otp: 
       .find({ company_id, entry: { $in: names } }, { sort: { entry: 1 }, limit: names.length })
     const missing: Entry[] = []
     for (const one of owed.filter(({ entry }) => !found.some(known => known.entry === entry)))
-      if (!(await accounts.knows(company_id, one.entry))) missing.push(one)
+      if ((await accounts.find(company_id, one.entry)) === undefined) missing.push(one)
     return missing
   }
 

@@ -24,7 +24,7 @@ import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 export interface OwedEventDeps {
   store: CountersignStore
   broker: Pick<Broker, 'publish' | 'depth'>
-  accounts: Pick<Accounts, 'enter' | 'knows'>
+  accounts: Pick<Accounts, 'enter' | 'find'>
   clock: Clock
   log: Pick<Logger, 'warn'>
   /** No other process uses the store, so what was saved before the start and not published is lost, and need not be waited for. */

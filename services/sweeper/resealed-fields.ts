@@ -83,6 +83,11 @@ export function resealedOtpFields(
     set.metadata = own.sealed
     fields.metadata = JSON.parse(own.plain)
   }
+  const joined = context.joined?.map(one => {
+    const resealed = resealText(one.metadata ?? null, atRest.metadata(one.otp_id))
+    return resealed ? { ...one, metadata: resealed.sealed } : one
+  })
+  if (joined?.some((one, nth) => one !== context.joined?.[nth])) set['context.joined'] = joined
   const deliveries = context.deliveries.map(delivery => {
     const writer = resealText(delivery.writer ?? null, atRest.writer(delivery.delivery_id))
     return writer ? { ...delivery, writer: writer.sealed } : delivery

@@ -31,6 +31,7 @@ import { createRetentionSweeps } from './retention.ts'
 import { createRotationSweeps } from './rotation.ts'
 import { createRouteSweeps } from './routes.ts'
 import { createServiceOutages } from './service-outages.ts'
+import { createSettleSweeps } from './settled-entries.ts'
 import { createStatsSweeps } from './stats.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 import { createTellNotices } from './tell-notices.ts'
@@ -86,6 +87,7 @@ export function createSweeperService({
     ...createOwedEventSweeps({ store, broker, accounts, clock, log, soleProcess }),
     ...createWebhookSweeps({ store, remind, clock }),
     ...createHoldSweeps({ store, accounts, clock }),
+    ...createSettleSweeps({ store, clock }),
     ...addressLists.sweeps,
     ...createRotationSweeps({ store, keyring, clock, log, metrics }),
     ...createRetentionSweeps({ store, clock, log }),

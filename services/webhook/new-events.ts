@@ -11,10 +11,11 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
 import { TENANT_CACHE, type Tenancy } from '../domain/tenancy/tenancy.ts'
-import type { OtpDoc } from '../domain/verifications/documents.ts'
+import type { JoinedIdDoc, OtpDoc } from '../domain/verifications/documents.ts'
+import { otpOfEvent } from '../domain/verifications/joined-ids.ts'
 import { asksFor, type EventDoc } from '../domain/webhooks/documents.ts'
 import { refOf } from '../domain/webhooks/endpoint-ids.ts'
-import { fullFields, otpOf } from '../domain/webhooks/full-payload.ts'
+import { fullFields } from '../domain/webhooks/full-payload.ts'
 import { type NewEventFields, newEvent, newEventFields, purgeNotBefore } from '../domain/webhooks/new-event.ts'
 import type { NotifyBody } from '../domain/webhooks/queue-messages.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
@@ -37,6 +38,7 @@ export interface NewEventDeps {
   events: Pick<Docs<EventDoc>, 'insert'>
   tenancy: Pick<Tenancy, 'app'>
   otps: Pick<Docs<OtpDoc>, 'get'>
+  joinedIds: Pick<Docs<JoinedIdDoc>, 'get'>
   endpoints: Pick<Endpoints, 'all'>
   attempts: Pick<EventAttempts, 'takeSlot' | 'startCall'>
   backlogs: Pick<Backlogs, 'mark' | 'drain'>
@@ -52,7 +54,7 @@ interface PreparedEvent {
 }
 
 export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
-  const { events, tenancy, otps, endpoints, attempts, backlogs, retrySchedule, clock, log } = deps
+  const { events, tenancy, otps, joinedIds, endpoints, attempts, backlogs, retrySchedule, clock, log } = deps
   const settings = createCache(readSettings, { ...TENANT_CACHE, clock })
 
   async function readSettings(app_id: string): Promise<AppSettings | null> {
@@ -73,7 +75,7 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
     )
     if (receivers.length === 0) return [{ event: newEvent(fields, 'unsent'), call: null }]
     const full = receivers.some(({ payload }) => payload === 'full')
-      ? fullFields(fields, await otpOf(otps, fields))
+      ? fullFields(fields, await otpOfEvent({ otps, joinedIds }, fields))
       : {}
     const purge_at = purgeNotBefore(fields, clock.now() + MIN_EVENT_RETENTION_MS + retrySchedule.longestMs)
     const prepared = await Promise.allSettled(

@@ -24,8 +24,8 @@ import type { Traced } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
+import { otpOfEvent } from '../domain/verifications/joined-ids.ts'
 import { metadataToSend } from '../domain/verifications/metadata.ts'
-import { otpOf } from '../domain/webhooks/full-payload.ts'
 import {
   createRemind,
   endpointToDrain,
@@ -69,7 +69,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
   let working = true
   const mayWork = (): boolean => working
   const [events, webhooks] = [batchDocs(store.docs('events')), store.docs('webhooks')]
-  const otps = batchDocs(store.docs('otps'))
+  const [otps, joinedIds] = [batchDocs(store.docs('otps')), store.docs('joined_ids')]
   const tenancy = createTenancy({ store, keyring })
   const retrySchedule = createRetrySchedule(config.backoff.webhook)
   const slots = { healthy: createSlots(MAX_CALLS), failing: createSlots(MAX_CALLS_TO_FAILING) }
@@ -82,7 +82,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
     slots,
     call: calls.call,
     metadataOf: async event => {
-      const otp = await otpOf(otps, event)
+      const otp = await otpOfEvent({ otps, joinedIds }, event)
       return otp && metadataToSend(keyring, otp)
     },
     recordResult,
@@ -109,6 +109,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
     events,
     tenancy,
     otps,
+    joinedIds,
     endpoints,
     attempts,
     backlogs,

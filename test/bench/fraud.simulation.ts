@@ -115,6 +115,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
       log,
       apps,
       otps,
+      joinedIds: store.docs('joined_ids'),
       metadataIndexes: store.docs('metadata_indexes'),
       recentOtps,
       claims: createClaims({ claims: batchDocs(store.docs('claims')), otps, clock }),
@@ -126,7 +127,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
       // Solved below, without the work: the bench counts how often a challenge is asked for.
       challenges: { check: async () => ({ ...NO_RESERVATION, solvedHardest, evidence: null }) },
       refusals: { record: () => {} },
-      commit: createCommit({ otps, relay, recentOtps, clock, onChange }),
+      commit: createCommit({ otps, joinedIds: store.docs('joined_ids'), relay, recentOtps, clock, onChange }),
       onChange,
     })
 

@@ -40,7 +40,7 @@ async function openMoney(page: Page): Promise<void> {
 const ledgerRows = (page: Page) => page.getByRole('table', { name: 'Ledger' }).locator('tbody tr')
 const plain = (text: string): string => text.replaceAll('\u202f', ' ')
 
-async function credit(page: Page, amount: string, note = ''): Promise<void> {
+async function credit(page: Page, amount: string, note = 'a transfer'): Promise<void> {
   await page.getByRole('button', { name: 'Credit', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'Credit Acme' })
   await dialog.getByLabel('Amount').fill(amount)
@@ -81,7 +81,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     const { name, items } = await exportCsv(page)
     expect(name).to.match(/^ledger-\d{4}-\d\d-\d\d\.csv$/)
     expect(items.map(({ micros, note }) => [micros, note])).to.deep.equal([
-      ['-500000', ''],
+      ['-500000', 'a transfer'],
       ['1250500000', 'Invoice 17'],
     ])
 
@@ -217,7 +217,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
   it('is charged by prices that an operator has just set, and the books agree', async () => {
     const countersign = await startShop(start)
     const { page, admin } = await open.operator(countersign)
-    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: null })
+    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: 'a transfer' })
     await openMoney(page)
     await page.getByRole('button', { name: 'Edit prices' }).click()
     await page.getByLabel('SMS, Every other country').fill('zero')
@@ -241,6 +241,10 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     const charged = ledgerRows(page).filter({ hasText: 'Charged for a message' })
     await charged.getByText('−0.0405').waitFor()
     await charged.getByText('0.9595').waitFor()
+    const statement = page.getByRole('region', { name: 'Statement' })
+    await statement.getByRole('row', { name: /US.*0\.0405.*1: −0\.0405/ }).waitFor()
+    await statement.getByLabel('Time zone').selectOption('Europe/Berlin')
+    await statement.getByText('in the time zone Europe/Berlin').waitFor()
     await page.getByRole('button', { name: 'Check the books' }).click()
     await page
       .getByText(
@@ -255,7 +259,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
   it('says of a message that was erased, and stays paid that it stays paid', async () => {
     const countersign = await startShop(start, { prices: [{ channel: 'sms', country: '*', micros: 40_000 }] })
     const { page, admin } = await open.operator(countersign)
-    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: null })
+    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: 'a transfer' })
     const { body } = await createCaller(countersign.url, LIVE_KEY).send('+14155560001')
     await eventually(async () => {
       const { deliveries } = (await admin('GET', `/verifications/${body.otp_id}`)).body
@@ -333,7 +337,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
   it('names what differs when the books do not agree', async () => {
     const countersign = await startShop(start)
     const { page, admin } = await open.operator(countersign)
-    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: null })
+    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: 'a transfer' })
     await countersign.engines.store
       .docs('companies')
       .update([{ ids: ['cmp_acme'], update: { $set: { balance: 2_500_000 } } }])
@@ -449,7 +453,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await viewer.page.getByText('Only operators of this deployment can set prices.').waitFor()
     await viewer.page.getByText('Only owners of your company can run it').waitFor()
     const main = viewer.page.getByRole('main')
-    expect(await main.getByRole('button').allTextContents()).to.deep.equal(['Export CSV'])
+    expect(await main.getByRole('button').allTextContents()).to.deep.equal(['Print', 'Export statement', 'Export CSV'])
 
     const owner = await open.user(countersign, 'cmp_acme', 'owner')
     await openMoney(owner.page)

@@ -160,7 +160,7 @@ describeLiveFlow('a closed company with a message under way', live => {
       routing: { default: ['sms', 'telegram'] },
       auto_fallback: true,
     })
-    await live.admin('POST', `/companies/${companyOf(app)}/credit`, { micros: 10 * SMS_PRICE })
+    await live.admin('POST', `/companies/${companyOf(app)}/credit`, { micros: 10 * SMS_PRICE, note: 'a transfer' })
     const { body, text } = await app.server.send(freshNumber())
     expect(body.status, text).to.equal('pending')
     await live.waitForDeliveries(app.server, body.otp_id, 'sms sent')

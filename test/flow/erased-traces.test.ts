@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { createKeyring, type Keyring } from '../../infra/crypto/keyring.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { blockTags } from '../../services/domain/fraud/numbers.ts'
+import { otpIdOfSid, twilioSid } from '../../services/domain/tenancy/twilio-sids.ts'
 import { recipientIndexes, sandboxIndex } from '../../services/domain/verifications/lookup-indexes.ts'
 import { ask } from '../support/api-caller.ts'
 import { testClock } from '../support/clock.ts'
@@ -27,6 +28,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   refusals: 'erased',
   attempts: 'erased',
   metadata_indexes: 'erased',
+  joined_ids: 'erased',
   sandbox_messages: 'erased',
   events: 'ids',
   ledger: 'ids',
@@ -78,8 +80,9 @@ const SETTINGS = {
   fraud_guard: { mode: 'record' },
 }
 const ENV = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
-/** One approval and five deliveries: the first text message, that of the chat, the answer in the chat, the paid one, that of the device. */
-const EVENTS_OF_PERSON = 6
+/** One approval and six deliveries: the first text message, that of the chat, that of the send which joined it, the answer in the chat, the
+ *  paid one, that of the device. */
+const EVENTS_OF_PERSON = 7
 const MINUTE_MS = 60_000
 const TWO_DAYS_MS = 2 * 86_400_000
 
@@ -106,6 +109,19 @@ async function collectionsHolding(
   return found
 }
 
+/** A second send, which joins the pending verification. */
+async function createByTwilio(flow: Flow, { app, company, key }: { app: string; company: string; key: string }) {
+  const service = `${flow.countersign.url}/compat/twilio/v2/Services/${twilioSid('app', app)}`
+  const response = await fetch(`${service}/Verifications`, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${Buffer.from(`${twilioSid('cmp', company)}:${key}`).toString('base64')}` },
+    body: new URLSearchParams({ To: NUMBER, Channel: 'sms', Tags: JSON.stringify({ phone: NUMBER }) }),
+  })
+  const { sid, send_code_attempts } = (await response.json()) as { sid: string; send_code_attempts: unknown[] }
+  expect(send_code_attempts, 'it joined').to.have.length(2)
+  return otpIdOfSid(sid) ?? expect.fail('its SID is no id')
+}
+
 async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
   const { app, company, server } = await flow.createTenant(SETTINGS)
   await flow.admin('PUT', '/prices', { prices: [{ channel: 'sms', country: '*', micros: 100 }] })
@@ -126,16 +142,17 @@ async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
   await server.verify(first.body.otp_id, wrongCode(code))
   expect((await server.verify(first.body.otp_id, code)).body.matched).to.equal(true)
   const chat = (await server.send(NUMBER, { metadata: { phone: NUMBER } })).body.otp_id
+  const joined = await createByTwilio(flow, { app, company, key: server.key })
   const link = (await server.resend(chat, 'whatsapp')).body.action_url
   const text = new URL(link).searchParams.get('text') ?? ''
   await flow.admin('POST', '/sandbox/inbound', { app_id: app, from: NUMBER, text })
-  await flow.waitForCode(NUMBER, 3)
-  const paid = (await live.send(NUMBER, { idempotency: `again ${NUMBER}` })).body.otp_id
   await flow.waitForCode(NUMBER, 4)
-  const byDevice = (await device.send(NUMBER, { forwarded: '81.2.69.142' })).body.otp_id
+  const paid = (await live.send(NUMBER, { idempotency: `again ${NUMBER}` })).body.otp_id
   await flow.waitForCode(NUMBER, 5)
+  const byDevice = (await device.send(NUMBER, { forwarded: '81.2.69.142' })).body.otp_id
+  await flow.waitForCode(NUMBER, 6)
   expect((await server.resend(first.body.otp_id)).body.type).to.equal('ResendNotAllowedError')
-  const otp_ids = [first.body.otp_id, chat, paid, byDevice]
+  const otp_ids = [first.body.otp_id, chat, joined, paid, byDevice]
 
   const { store } = flow.countersign.engines
   const { data, code: codeSecrets } = flow.countersign.secrets
@@ -217,7 +234,7 @@ onEachEngineSet('the personal data of a recipient', (engines: EngineSet) => {
     const { app, otp_ids } = person
     const { status, body } = await flow.admin('POST', `/apps/${app}/erase`, { recipient: NUMBER })
     expect(status).to.equal(200)
-    expect(body).to.include({ verifications: 4, idempotency_keys: 2, blocks: 1, decisions: 2, refusals: 1 })
+    expect(body).to.include({ verifications: 4, idempotency_keys: 2, blocks: 1, decisions: 3, refusals: 1 })
     expect(body.events).to.be.at.least(1)
     const { store } = flow.countersign.engines
     await expectNoTraces(store, person, flow.clock.now())

@@ -383,6 +383,8 @@ function oldEntry({ at, nth }: Owner): LedgerDoc {
     otp_id: newId('otp', at),
     delivery_id,
     note: null,
+    by: null,
+    message: null,
     seq,
     at,
     balance_after: 0,

@@ -15,6 +15,7 @@ import { type Flow, startFlow } from '../support/flow.ts'
 import { createReplayApp, type Replay, type ReplayApp, startReplay } from '../support/otp.http-replay.ts'
 import {
   coveringPaths,
+  JOINING_MOVES,
   type NamedEvent,
   type OtpPath,
   STARTS,
@@ -25,8 +26,11 @@ import { allRows, type Row, rowName, rowsTaken } from '../support/otp.rows.ts'
 import { T0 } from '../support/otp.ts'
 
 /** Tests with live keys play these rows: test/flow/failure-reasons.test.ts. */
-const UNPAID_GUARDS: readonly unknown[] = ['fallbackIsUnpaid', 'answerIsUnpaid']
-const isPaid = ({ events }: OtpPath): boolean => !events.some(({ move }) => UNPAID_MOVES.includes(move))
+const UNPAID_GUARDS = ['fallbackIsUnpaid', 'answerIsUnpaid']
+/** Rows that only paths with such moves take. Of a late receipt, the row of a refunded message is played, which charges it too. */
+const GUARDS_NOT_PLAYED: unknown[] = [...UNPAID_GUARDS, 'leftToOtherIds', 'lastGuess', 'arrivedAfterFailure']
+const isPlayable = ({ events }: OtpPath): boolean =>
+  !events.some(({ move }) => UNPAID_MOVES.includes(move) || JOINING_MOVES.includes(move))
 
 describe('a verification over HTTP follows each path of its state machine', () => {
   let flow: Flow
@@ -46,7 +50,7 @@ describe('a verification over HTTP follows each path of its state machine', () =
   })
   after(() => flow.stop())
 
-  for (const path of coveringPaths().filter(isPaid))
+  for (const path of coveringPaths().filter(isPlayable))
     it(path.name, async () => {
       const replayApp = replayApps.get(path.name.split(' → ')[0] ?? '')
       if (!replayApp) throw new Error(`${path.name} starts nowhere`)
@@ -61,7 +65,7 @@ describe('a verification over HTTP follows each path of its state machine', () =
     })
 
   it('and the paths cover every row of the transition table', () => {
-    const missing = allRows.filter(row => !taken.has(row) && !UNPAID_GUARDS.includes(row.guard))
+    const missing = allRows.filter(row => !taken.has(row) && !GUARDS_NOT_PLAYED.includes(row.guard))
     expect(missing.map(rowName)).to.deep.equal([])
   })
 

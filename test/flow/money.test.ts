@@ -66,6 +66,10 @@ describeLiveFlow('an app with a prepaid balance', live => {
     expect(body.problems).to.deep.equal([])
     expect(body.sum).to.equal(body.balance)
     expect(body.balance).to.be.at.least(0)
+    const { body: statement } = await live.admin('GET', `/companies/${company}/statement`)
+    const { opening_micros, credits_micros, charges_micros, refunds_micros, recharges_micros } = statement
+    expect(opening_micros + credits_micros + charges_micros + refunds_micros + recharges_micros).to.equal(body.balance)
+    expect(statement.closing_micros).to.equal(body.balance)
   }
 
   it('tells its owners by email, and endpoints that ask for it, when the balance is low, and does so once', async () => {
@@ -136,6 +140,21 @@ describeLiveFlow('an app with a prepaid balance', live => {
       note: null,
     })
     expect(items[0].delivery_id).to.match(/^dlv_/)
+    const { delivery_id } = items[0]
+    expect(items[0]).to.include({ app_id: shop.app, channel: 'sms', country: 'US', provider: null })
+    expect(items[0].by).to.match(/^key_/)
+    const only = async (query: string) =>
+      (await live.admin('GET', `/companies/${shop.company}/ledger?${query}`)).body.items.map(
+        ({ kind }: { kind: string }) => kind,
+      )
+    expect(await only('kind=credit')).to.deep.equal(['credit'])
+    expect(await only(`app_id=${shop.app}&channel=sms&country=US`)).to.deep.equal(['hold'])
+    expect(await only(`delivery_id=${delivery_id}`)).to.deep.equal(['hold'])
+    expect(await only('country=FR')).to.deep.equal([])
+    expect(await only(`from=${items[0].at}&to=2031-01-01T00:00:00Z`)).to.include('hold')
+    expect(await only(`to=${items[1].at}`)).to.deep.equal([])
+    const refused = await live.admin('GET', `/companies/${shop.company}/ledger?from=yesterday&kind=gift`)
+    expect([refused.status, refused.body.errors.length]).to.deep.equal([422, 2])
     expect(items[1]).to.include({ kind: 'credit', micros: 100_000, balance_after: 100_000, note: 'a transfer' })
     await expectReconciled(shop)
   })
@@ -273,7 +292,7 @@ describeLiveFlow('an app with a prepaid balance', live => {
     await live.waitForDeliveries(shop.server, body.otp_id, 'sms failed')
     await live.eventually(async () => expect(await balance(shop)).to.equal(SMS_PRICE))
     // The refund is spent on something else meanwhile.
-    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: -SMS_PRICE })
+    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: -SMS_PRICE, note: 'a transfer' })
     const code = codeIn(shop.twilio.messages[0]?.form.Body)
     for (let calls = 0; calls < 2; calls += 1)
       expect((await shop.server.verify(body.otp_id, code)).body.status).to.equal('approved')
@@ -283,8 +302,12 @@ describeLiveFlow('an app with a prepaid balance', live => {
     expect(items[0].delivery_id).to.equal(items.at(-2).delivery_id)
     expect(refusal(await shop.server.send(freshNumber()))).to.deep.include({ type: 'RateLimitExceededError' })
     // Money that comes in is accepted although the balance stays below zero.
-    expect((await live.admin('POST', `/companies/${shop.company}/credit`, { micros: 1 })).status).to.equal(200)
-    expect((await live.admin('POST', `/companies/${shop.company}/credit`, { micros: -1 })).status).to.equal(422)
+    expect(
+      (await live.admin('POST', `/companies/${shop.company}/credit`, { micros: 1, note: 'a transfer' })).status,
+    ).to.equal(200)
+    expect(
+      (await live.admin('POST', `/companies/${shop.company}/credit`, { micros: -1, note: 'a transfer' })).status,
+    ).to.equal(422)
     const { problems } = (await live.admin('GET', `/companies/${shop.company}/reconciliation`)).body
     expect(problems).to.deep.equal([])
   })
@@ -349,7 +372,7 @@ describeLiveFlow('an app with a prepaid balance', live => {
     const to = freshNumber()
     const key = { idempotency: 'once' }
     expect(refusal(await shop.server.send(to, key))).to.deep.equal(NO_FUNDS)
-    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: SMS_PRICE })
+    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: SMS_PRICE, note: 'a transfer' })
     // The refusal used up neither the idempotency key nor the one send that the limit allows.
     expect((await shop.server.send(to, key)).status).to.equal(200)
     expect(shop.twilio.requests.length).to.be.at.most(2)

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { type Caller, refusal } from '../support/api-caller.ts'
+import { eventually } from '../support/eventually.ts'
 import { freshNumber, wrongCode } from '../support/flow.ts'
 import { describeFlow, FLOW_APP_KEYS } from '../support/shared-flow.ts'
 
@@ -31,7 +32,7 @@ describeFlow('a resend', flow => {
     expect((await server.verify(otp_id, code)).body.matched).to.equal(true)
   })
 
-  it('is what a second send is in an app with reuse_pending, while the first verification is pending', async () => {
+  it('is what a second send is in an app with reuse_pending, under an id of its own', async () => {
     const { server, device } = await flow.createTenant({ reuse_pending: true, publishable_send: true })
     const to = freshNumber()
     const first = await server.send(to, { idempotency: `one ${to}` })
@@ -51,16 +52,79 @@ describeFlow('a resend', flow => {
     await flow.advance(30_000)
     const idempotency = `two ${to}`
     const both = await Promise.all([server.send(to, { idempotency }), server.send(to, { idempotency })])
-    expect(both.map(({ body }) => body.otp_id)).to.deep.equal([otp_id, otp_id])
+    const joined = both[0].body.otp_id
+    expect(joined).not.to.equal(otp_id)
+    expect(both.map(({ body }) => body.otp_id)).to.deep.equal([joined, joined])
     expect(both.map(({ body }) => body.channel)).to.deep.equal(['whatsapp', 'whatsapp'])
     expect(both.map(({ headers }) => headers.get('idempotent-replayed')).sort()).to.deep.equal([null, 'true'].sort())
     await flow.waitForCode(to, 4)
-    expect((await server.send(to, { idempotency })).body.otp_id, 'in the cooldown too').to.equal(otp_id)
-    expect((await server.status(otp_id)).body.deliveries).to.have.length(2)
+    expect((await server.send(to, { idempotency })).body.otp_id, 'in the cooldown too').to.equal(joined)
+    for (const id of [otp_id, joined]) expect((await server.status(id)).body.deliveries).to.have.length(2)
 
     expect((await server.verify(otp_id, code)).body.matched).to.equal(true)
-    expect((await server.send(to)).body.otp_id, 'once it has ended').not.to.equal(otp_id)
+    const fresh = (await server.send(to)).body.otp_id
+    expect((await server.status(fresh)).body.deliveries, 'once it has ended').to.have.length(1)
     expect((await server.send(to, { idempotency })).body, 'as it was answered then').to.deep.equal(both[0].body)
+  })
+
+  it('that a second send is approves no stranger who sent first, and leaves the user all guesses', async () => {
+    const tenant = await flow.createTenant({ reuse_pending: true, ...NO_COOLDOWN })
+    const { server, device, app } = tenant
+    const to = freshNumber()
+    const stranger = (await server.send(to, { metadata: { session: 'stranger' } })).body.otp_id
+    const user = (await server.send(to, { metadata: { session: 'user' } })).body.otp_id
+    const other = (await server.send(to)).body.otp_id
+    const code = await flow.waitForCode(to, 3)
+    for (let left = 4; left >= 0; left -= 1)
+      expect((await server.verify(stranger, wrongCode(code))).body).to.include({
+        otp_id: stranger,
+        attempts_left: left,
+      })
+    expect(refusal(await server.verify(stranger, code))).to.include({ status: 409, otp_status: 'failed' })
+    expect(refusal(await server.resend(stranger))).to.include({ cause: 'not_pending', otp_status: 'failed' })
+    expect((await server.cancel(other)).body).to.include({ otp_id: other, status: 'canceled' })
+    expect((await server.status(user)).body).to.include({ otp_id: user, status: 'pending', attempts_left: 5 })
+
+    const verified = await device.verify(user, code)
+    expect(verified.body).to.include({ otp_id: user, matched: true })
+    const exchanged = await server.exchange(verified.body.verification_token)
+    expect(exchanged.body).to.include({ otp_id: user, recipient: to })
+    const states = await Promise.all([stranger, user, other].map(id => server.status(id)))
+    expect(states.map(({ body }) => [body.status, body.verified_at === null, body.metadata?.session])).to.deep.equal([
+      ['failed', true, 'stranger'],
+      ['approved', false, 'user'],
+      ['canceled', true, undefined],
+    ])
+    expect(refusal(await server.verify(other, code))).to.include({ status: 409, otp_status: 'canceled' })
+
+    const events = await eventually(async () => {
+      const { items } = (await flow.admin('GET', `/apps/${app}/events`)).body
+      const ends = items.filter(({ type }: { type: string }) => type.startsWith('otp.'))
+      expect(ends).to.have.length(2)
+      return ends.map(({ type, payload }: { type: string; payload: { otp_id: string } }) => [type, payload.otp_id])
+    })
+    expect(events).to.have.deep.members([
+      ['otp.failed', stranger],
+      ['otp.approved', user],
+    ])
+    for (const id of [stranger, user, other]) {
+      const history = (await flow.admin('GET', `/verifications/${id}`)).body
+      expect(history, 'found by each id').to.include({ otp_id: stranger, status: 'approved', wrong_codes: 5 })
+      expect(history.joined.map((one: { otp_id: string }) => one.otp_id)).to.deep.equal([user, other])
+      expect(history.timeline.filter(({ happened }: { happened: string }) => happened === 'otp.joined')).to.have.length(
+        2,
+      )
+    }
+  })
+
+  it('that a second send is counts as a send for its recipient, so that ids, and guesses, are no more than sends', async () => {
+    const limits = { recipient: [{ max: 2, seconds: 600 }] }
+    const { server } = await flow.createTenant({ reuse_pending: true, limits, ...NO_COOLDOWN })
+    const to = freshNumber()
+    const { otp_id } = (await server.send(to)).body
+    expect((await server.send(to)).status).to.equal(200)
+    expect(refusal(await server.send(to))).to.deep.include({ type: 'RateLimitExceededError', scope: 'recipient' })
+    expect((await server.resend(otp_id)).status, 'a resend makes no id').to.equal(200)
   })
 
   it('by an idempotency key that is used again after its time sends again', async () => {
@@ -70,8 +134,8 @@ describeFlow('a resend', flow => {
     const { otp_id } = (await server.send(to)).body
     const idempotency = `again ${to}`
     for (const deliveries of [2, 3]) {
-      for (let time = 0; time < 2; time += 1)
-        expect((await server.send(to, { idempotency })).body.otp_id).to.equal(otp_id)
+      const again = [await server.send(to, { idempotency }), await server.send(to, { idempotency })]
+      expect(new Set(again.map(({ body }) => body.otp_id)).size).to.equal(1)
       expect((await server.status(otp_id)).body.deliveries).to.have.length(deliveries)
       await flow.advance(61_000)
     }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, refusal } from '../support/api-caller.ts'
+import { type Answer, ask, type Caller, refusal } from '../support/api-caller.ts'
 import { freshNumber } from '../support/flow.ts'
 import { ABUSIVE_IP, describeFlow } from '../support/shared-flow.ts'
 
@@ -23,6 +23,34 @@ describeFlow('a send', flow => {
     const [message] = await flow.inbox(to)
     expect(message).to.include({ otp_id: body.otp_id, channel: 'sms', recipient: to })
     expect(message?.text).to.include(code)
+  })
+
+  it('ends a text with the hash or the domain of the app that it names, and with the domain of its page', async () => {
+    const sms = { domains: ['shop.example', 'pay.example'], android_hashes: ['FA+9qCX9VSu'] }
+    const { server, device } = await flow.createTenant({ channels: { sms } })
+    const endingOf = async (to: string) => {
+      await flow.waitForCode(to)
+      return (await flow.inbox(to))[0]?.text.split('\n').at(-1)?.replace(/\d{6}/, '…')
+    }
+    const sent = async (by: Caller, named: object, headers: Record<string, string> = {}) => {
+      const [to, token] = [freshNumber(), by.key]
+      const body = JSON.stringify({ recipient: to, ...named })
+      const answer = await ask(`${flow.countersign.url}/api/v1/otp/send`, { method: 'POST', token, headers, body })
+      return answer.status === 200 ? endingOf(to) : refusal(answer).errors
+    }
+    expect(await sent(server, {})).to.equal('@shop.example #…')
+    expect(await sent(server, { domain: 'pay.example' })).to.equal('@pay.example #…')
+    expect(await sent(server, { app_hash: 'FA+9qCX9VSu', domain: 'pay.example' })).to.equal('FA+9qCX9VSu')
+    expect(await sent(device, { app_hash: 'FA+9qCX9VSu' })).to.equal('FA+9qCX9VSu')
+    expect(await sent(device, {}, { Origin: 'https://www.pay.example' })).to.equal('@pay.example #…')
+    expect(await sent(device, {}, { Origin: 'https://notpay.example' }), 'of no domain').to.equal('@shop.example #…')
+    expect(await sent(server, { app_hash: 'AAAAAAAAAAA', domain: 'evil.example' })).to.deep.equal([
+      { path: 'app_hash', message: 'must be one of the Android hashes of the app' },
+      { path: 'domain', message: 'must be one of the domains of the app' },
+    ])
+    expect(await sent(device, { domain: 'pay.example' })).to.deep.equal([
+      { path: 'domain', message: 'must not be sent with a publishable key' },
+    ])
   })
 
   it('to an email address goes by email, also where the channel order names other channels first', async () => {

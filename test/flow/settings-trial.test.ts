@@ -55,7 +55,10 @@ describeLiveFlow('settings tried on past traffic', live => {
     const providers = ['sms', 'whatsapp', 'email'].map(channel => ({ name: channel, channel, type: 'http', config }))
     ;({ app, server } = await live.createApp(providers, SETTINGS))
     device = await live.createKey(app, 'publishable', 'live')
-    await live.admin('POST', `/companies/${app.replace('app_', 'cmp_')}/credit`, { micros: 100_000_000 })
+    await live.admin('POST', `/companies/${app.replace('app_', 'cmp_')}/credit`, {
+      micros: 100_000_000,
+      note: 'a transfer',
+    })
     since = live.clock.now()
     await live.advance(1_000)
 

@@ -37,7 +37,7 @@ describeLiveFlow('an app with spend caps', live => {
       ...settings,
     })
     const company = app.app.replace('app_', 'cmp_')
-    if (balance > 0) await live.admin('POST', `/companies/${company}/credit`, { micros: balance })
+    if (balance > 0) await live.admin('POST', `/companies/${company}/credit`, { micros: balance, note: 'a transfer' })
     return { ...app, company, twilio }
   }
   const balance = async ({ company }: Shop) => (await live.admin('GET', `/companies/${company}`)).body.balance
@@ -88,7 +88,7 @@ describeLiveFlow('an app with spend caps', live => {
     const { body } = await shop.server.send(freshNumber())
     for (let nth = 0; nth < 3; nth += 1)
       expect(outcome(await shop.server.resend(body.otp_id))).to.equal('InsufficientFundsError')
-    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: 5 * SMS_PRICE })
+    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: 5 * SMS_PRICE, note: 'a transfer' })
     expect(outcome(await shop.server.resend(body.otp_id))).to.equal('200')
     expect(outcome(await shop.server.resend(body.otp_id))).to.equal('spend_cap')
   })

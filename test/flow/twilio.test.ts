@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { twilioSid } from '../../services/domain/tenancy/twilio-sids.ts'
+import { otpIdOfSid, twilioSid } from '../../services/domain/tenancy/twilio-sids.ts'
 import type { Answer } from '../support/api-caller.ts'
 import { checkDocumented } from '../support/documented-answers.ts'
 import { type Flow, freshNumber, type Tenant, wrongCode } from '../support/flow.ts'
@@ -53,6 +53,20 @@ function errorOf({ status, body, headers }: Answer): number {
   expect(headers.get('content-type')).to.match(/^application\/json/)
   return body.code
 }
+
+/** Documented by Twilio, and without a counterpart here. */
+const REFUSED_MEMBERS: readonly [name: string, value: string][] = [
+  ['CustomMessage', 'Hello'],
+  ['SendDigits', '1234'],
+  ['Amount', '10'],
+  ['Payee', 'Ada'],
+  ['RateLimits', '{"end_user_ip":"192.0.2.1"}'],
+  ['ChannelConfiguration', '{"substitutions":{}}'],
+  ['TemplateSid', 'HJ1'],
+  ['TemplateCustomSubstitutions', '{}'],
+  ['RiskCheck', 'disable'],
+  ['EnableSnaClientToken', 'true'],
+]
 
 const NO_COOLDOWN = { resend_cooldown_seconds: [0] }
 
@@ -138,12 +152,15 @@ describeFlow("Twilio's API", flow => {
 
     await flow.advance(30_000)
     const again = (await twilio.create(to)).body
-    expect(again).to.include({ sid, channel: 'sms' })
+    expect(again).to.include({ status: 'pending', channel: 'sms' })
+    expect(again.sid, 'each create has its own').to.not.equal(sid)
     expect(again.send_code_attempts).to.have.length(2)
     expect(await flow.waitForCode(to, 2), 'the same code').to.equal(code)
     await flow.advance(30_000)
     const moved = (await twilio.create(to, { Channel: 'whatsapp' })).body
-    expect(moved).to.include({ sid, channel: 'whatsapp' })
+    expect(moved).to.include({ channel: 'whatsapp' })
+    expect((await twilio.fetch(to)).body.sid, 'a number means the latest').to.equal(moved.sid)
+    expect((await twilio.fetch(sid)).body).to.include({ sid, status: 'pending' })
     expect(moved.send_code_attempts.map(({ channel }: { channel: string }) => channel)).to.deep.equal([
       'SMS',
       'SMS',
@@ -153,8 +170,21 @@ describeFlow("Twilio's API", flow => {
     const spent = await twilio.create(to)
     expect([spent.status, errorOf(spent)]).to.deep.equal([429, 60203])
 
-    await twilio.update(sid, 'canceled')
-    expect((await twilio.create(to)).body.sid, 'one that is over is not resent').to.not.equal(sid)
+    for (const over of [sid, again.sid, moved.sid]) await twilio.update(over, 'canceled')
+    expect((await twilio.create(to)).body.send_code_attempts, 'one that is over is not resent').to.have.length(1)
+  })
+
+  it('approves the SID that was checked, and no other of the same recipient', async () => {
+    const twilio = tenantOf(flow, await flow.createTenant(NO_COOLDOWN))
+    const to = freshNumber()
+    const stranger = (await twilio.create(to)).body.sid
+    const user = (await twilio.create(to)).body.sid
+    const Code = await flow.waitForCode(to, 2)
+    for (let nth = 0; nth < 5; nth += 1) await twilio.check({ VerificationSid: stranger, Code: wrongCode(Code) })
+    expect((await twilio.fetch(stranger)).body.status).to.equal('max_attempts_reached')
+    expect((await twilio.check({ VerificationSid: user, Code })).body).to.include({ sid: user, valid: true })
+    expect((await twilio.fetch(stranger)).body).to.include({ status: 'max_attempts_reached', valid: false })
+    expect((await twilio.fetch(to)).body).to.include({ sid: user, status: 'approved' })
   })
 
   it('starts one verification when many creates for a number arrive at the same time', async () => {
@@ -312,10 +342,15 @@ describeFlow("Twilio's API", flow => {
       ['/Verifications', { ...good, Channel: 'call' }],
       ['/Verifications', { ...good, Channel: '' }],
       ['/Verifications', { ...good, DeviceIp: '300.1.1.1' }],
-      ['/Verifications', { ...good, CustomCode: '123456' }],
-      ['/Verifications', { ...good, CustomMessage: 'Hello' }],
-      ['/Verifications', { ...good, Amount: '10', Payee: 'Ada' }],
-      ['/Verifications', { ...good, TemplateSid: 'HJ1' }],
+      ...REFUSED_MEMBERS.map(([name, value]): [string, Form] => ['/Verifications', { ...good, [name]: value }]),
+      ['/Verifications', { ...good, AppHash: 'AAAAAAAAAAA' }],
+      ['/Verifications', { ...good, AppHash: 'short' }],
+      ['/Verifications', { ...good, CustomFriendlyName: 'evil.example/x' }],
+      ['/Verifications', { ...good, CustomFriendlyName: 'x'.repeat(31) }],
+      ['/Verifications', { ...good, Tags: '{' }],
+      ['/Verifications', { ...good, Tags: '["a"]' }],
+      ['/Verifications', { ...good, Tags: '{"a":1}' }],
+      ['/Verifications', { ...good, Tags: JSON.stringify({ a: 'x'.repeat(257) }) }],
       ['/Verifications', [...Object.entries(good), ['To', freshNumber()]]],
       ['/VerificationCheck', {}],
       ['/VerificationCheck', { Code: '123456' }],
@@ -323,6 +358,7 @@ describeFlow("Twilio's API", flow => {
       ['/VerificationCheck', { To, Code: ' - ' }],
       ['/VerificationCheck', { To: 'nobody', Code: '123456' }],
       ['/VerificationCheck', { To, Code: '1', Amount: '10' }],
+      ['/VerificationCheck', { To, Code: '1', SnaClientToken: 'x' }],
       [
         '/VerificationCheck',
         [
@@ -341,8 +377,31 @@ describeFlow("Twilio's API", flow => {
     const notFound = await twilio.fetch('%00\u{10FFFF}/..')
     expect(errorOf(notFound)).to.equal(20404)
     expect(await flow.inbox(To)).to.have.length(0)
-    const odd = await twilio.create(To, { Locale: 'no language', DeviceIp: '127.0.0.1', Tags: '{}' })
-    expect(odd.status, 'a locale that is not known falls back, and other parameters are ignored').to.equal(201)
+    expect(errorOf(await twilio.create(To, { CustomCode: '123456' }))).to.equal(60204)
+    const odd = { Locale: 'no language', DeviceIp: '127.0.0.1', RiskCheck: 'enable', EnableSnaClientToken: 'false' }
+    expect((await twilio.create(To, odd)).status, 'what changes nothing').to.equal(201)
+  })
+
+  it('has the name and the hash of each create in its text, and its tags as metadata', async () => {
+    const sms = { domains: ['shop.example'], android_hashes: ['FA+9qCX9VSu', 'BBBBBBBBBBB'] }
+    const tenant = await flow.createTenant({ channels: { sms }, ...NO_COOLDOWN })
+    const twilio = tenantOf(flow, tenant)
+    const to = freshNumber()
+    const named = { CustomFriendlyName: 'Acme & Sons', AppHash: 'BBBBBBBBBBB', Tags: '{"order":"A-1"}' }
+    const { sid } = (await twilio.create(to, named)).body
+    const code = await flow.waitForCode(to)
+    const joined = (await twilio.create(to, { Tags: '{"order":"A-2"}' })).body.sid
+    await flow.waitForCode(to, 2)
+    await tenant.server.resend(otpIdOfSid(sid) ?? '')
+    await flow.waitForCode(to, 3)
+    const texts = (await flow.inbox(to)).toSorted((one, other) => one.at - other.at).map(({ text }) => text)
+    expect(texts[0]).to.equal(`${code} is your Acme & Sons verification code.\n\nBBBBBBBBBBB`)
+    expect(texts[1])
+      .to.match(/\n\n@shop\.example #\d{6}$/)
+      .and.not.include('Acme')
+    expect(texts[2], 'of the id that asks').to.include('Acme & Sons')
+    const metadata = async (id: string) => (await tenant.server.status(otpIdOfSid(id) ?? '')).body.metadata
+    expect([await metadata(sid), await metadata(joined)]).to.deep.equal([{ order: 'A-1' }, { order: 'A-2' }])
   })
 
   it('answers bodies that are no form, other methods and other paths in the shape of Twilio', async () => {

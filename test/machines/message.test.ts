@@ -86,7 +86,7 @@ describe('a message', () => {
   it('expires after its life without an event, and takes a late receipt', () => {
     const early = play(accepted(), lapse({ at: T0 + 10 * MINUTE - 1 }))
     expect(early.reply).to.deep.equal({ kind: 'noted', changed: false })
-    const { saved, events } = play(accepted(), reported('sent'), lapse({ event_id: 'evt_e' }))
+    const { saved, events } = play(accepted(), reported('sent'), lapse({ event_ids: { otp_1: 'evt_e' } }))
     expect(saved.value).to.equal('expired')
     expect(codeIn(saved)).to.deep.equal({ given: null })
     expect(events).to.deep.equal([])
@@ -99,7 +99,7 @@ describe('a message', () => {
   })
 
   it('is canceled by an erasure while it is pending', () => {
-    const { saved, events } = play(accepted(), cancel({ event_id: 'evt_c' }))
+    const { saved, events } = play(accepted(), cancel({ event_ids: { otp_1: 'evt_c' } }))
     expect(saved.value).to.equal('canceled')
     expect(codeIn(saved)).to.deep.equal({ given: null })
     expect(events).to.deep.equal([])

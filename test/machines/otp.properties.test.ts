@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { statusAt } from '../../machines/otp.code-life.ts'
-import { sendsLeft } from '../../machines/otp.queries.ts'
+import { approvedId, idsOf, ownEnd, statusOf, triesOf } from '../../machines/otp.ids.ts'
+import { attemptsLeft, sendsLeft } from '../../machines/otp.queries.ts'
 import { step } from '../../machines/otp.step.ts'
 import type { Delivery, Effect } from '../../machines/otp.ts'
-import type { WebhookEventType } from '../../machines/webhook-events.ts'
 import { expectSame } from '../support/expect-same.ts'
 import { type HistoryRun, type HistoryStep, histories, runHistory } from '../support/otp.arbitraries.ts'
 import { expectInvariants } from '../support/otp.invariants.ts'
@@ -20,9 +20,6 @@ const always = (holds: (run: HistoryRun) => void) =>
 const last = ({ started, steps }: HistoryRun) => steps.at(-1)?.after.saved ?? started.saved
 const effectsOf = ({ started, steps }: HistoryRun): Effect[] =>
   [started, ...steps.map(({ after }) => after)].flatMap(one => one.effects)
-const eventsOf = (run: HistoryRun): WebhookEventType[] =>
-  effectsOf(run).flatMap(effect => (effect.type === 'notify' ? [effect.event] : []))
-
 const isSent = ({ status }: Delivery): boolean => status === 'sent' || status === 'delivered'
 const matched = ({ after: { reply } }: HistoryStep): boolean => reply.kind === 'verified' && reply.matched
 const wasCompared = ({ command, after }: HistoryStep): boolean =>
@@ -35,14 +32,58 @@ describe('in every history of a verification', () => {
     })
   })
 
-  it('at most verify_attempts wrong codes are compared, and no code matches after the last', () => {
+  it('at most verify_attempts wrong codes are compared under each id, and none matches there after the last', () => {
     always(run => {
+      const { context } = last(run)
+      const { verify_attempts } = context.rules
+      for (const id of idsOf(context)) {
+        const steps = run.steps.filter(({ command }) => command.type === 'otp.verify' && command.otp_id === id)
+        const compared = steps.filter(wasCompared)
+        expect(compared.length).to.be.at.most(verify_attempts)
+        expect(triesOf(context, id).wrong_codes).to.equal(compared.length)
+        const spent = compared[verify_attempts - 1]
+        if (spent) expect(steps.slice(steps.indexOf(spent)).filter(matched)).to.deep.equal([])
+      }
+    })
+  })
+
+  // Each id costs a send of its recipient (`quotaOfStart`), as each verification does that nothing joins. So the bound on guesses for a recipient
+  // in a day, sends × verify_attempts, is the same whether sends join or not.
+  it('all ids together compare at most verify_attempts wrong codes for each send that was accepted', () => {
+    always(run => {
+      const sends = 1 + run.steps.filter(({ action, after }) => action.does === 'join' && after.changed).length
       const { verify_attempts } = last(run).context.rules
-      const compared = run.steps.filter(wasCompared)
-      expect(compared.length).to.be.at.most(verify_attempts)
-      expect(last(run).context.wrong_codes).to.equal(compared.length)
-      const spent = compared[verify_attempts - 1]
-      if (spent) expect(run.steps.slice(run.steps.indexOf(spent)).filter(matched)).to.deep.equal([])
+      expect(run.steps.filter(wasCompared).length).to.be.at.most(sends * verify_attempts)
+      expect(idsOf(last(run).context).length).to.equal(sends)
+    })
+  })
+
+  it('one id is approved at most, which is the one whose code was entered; the others never are', () => {
+    always(run => {
+      const approvals = effectsOf(run).flatMap(one =>
+        one.type === 'notify' && one.event === 'otp.approved' ? [one.payload.otp_id] : [],
+      )
+      expect(approvals.length).to.be.at.most(1)
+      for (const { command } of run.steps.filter(matched))
+        expect(command.type === 'otp.verify' && command.otp_id).to.equal(approvals[0])
+      const { value, context } = last(run)
+      const approved = idsOf(context).filter(
+        id => statusOf(value, context, last(run).context.expires_at, id) === 'approved',
+      )
+      expect(approved).to.deep.equal(approvals)
+    })
+  })
+
+  it('what is guessed under other ids takes no attempt from an id, and does not end it', () => {
+    always(run => {
+      for (const { before, command, after } of run.steps) {
+        if (command.type !== 'otp.verify' || after.saved.value === 'approved') continue
+        const others = idsOf(before.context).filter(id => id !== command.otp_id)
+        for (const id of others) {
+          expect(attemptsLeft(after.saved.context, id)).to.equal(attemptsLeft(before.context, id))
+          expect(ownEnd(after.saved.context, id)).to.equal(ownEnd(before.context, id))
+        }
+      }
     })
   })
 
@@ -113,12 +154,19 @@ describe('in every history of a verification', () => {
     })
   })
 
-  it('it is approved at most once, and its end causes at most one webhook event', () => {
+  it('it is approved at most once, and the end of each id causes at most one webhook event', () => {
     always(run => {
-      const { value } = last(run)
-      const ends = eventsOf(run).filter(event => event.startsWith('otp.'))
-      const expected = value === 'approved' || value === 'failed' ? [`otp.${value}`] : []
-      expect(ends).to.deep.equal(expected)
+      const { value, context } = last(run)
+      const ends = effectsOf(run).flatMap(one =>
+        one.type === 'notify' && one.event.startsWith('otp.') ? [`${one.event} ${one.payload.otp_id}`] : [],
+      )
+      const approved = approvedId(context)
+      const failed = idsOf(context).filter(id => triesOf(context, id).failed_at !== undefined)
+      expect(ends).to.have.members([
+        ...(approved === null ? [] : [`otp.approved ${approved}`]),
+        ...failed.map(id => `otp.failed ${id}`),
+      ])
+      expect(value === 'approved').to.equal(approved !== null)
       const becameApproved = run.steps.filter(
         one => one.before.value !== 'approved' && one.after.saved.value === 'approved',
       )
@@ -170,7 +218,8 @@ describe('in every history of a verification', () => {
         if (after.reply.kind !== 'refused' || !after.reply.error.endsWith('NotAllowedError')) continue
         const { cause, otp_status } = after.reply
         const { context, value } = before
-        const status = statusAt(value, context, command.at)
+        const named = command.type === 'otp.resend' && !command.joins ? command.otp_id : undefined
+        const status = named ? statusOf(value, context, command.at, named) : statusAt(value, context, command.at)
         if (command.type === 'otp.verify') {
           const byDevice = context.started_by.kind === 'publishable' && command.by.kind === 'server'
           expect(cause).to.equal(byDevice ? 'proved_by_exchange' : 'approved_by_message')
@@ -201,7 +250,7 @@ describe('in every history of a verification', () => {
   })
 
   it('every state and every kind of reply is reached by some history', () => {
-    const runs = fc.sample(histories, { seed: 7, numRuns: 300 }).map(runHistory)
+    const runs = fc.sample(histories, { seed: 7, numRuns: 1_000 }).map(runHistory)
     const ends = new Set(runs.map(run => last(run).value))
     expect([...ends]).to.have.members(['pending', 'approved', 'failed', 'expired', 'canceled'])
     const replies = new Set(runs.flatMap(({ steps }) => steps.map(({ after }) => after.reply.kind)))

@@ -18,7 +18,7 @@ import type { AppSettings, WhatsAppMode } from '../../machines/settings.ts'
 type ChannelSettings = AppSettings['channels']
 
 const channels = (changes: Partial<ChannelSettings> = {}): ChannelSettings => ({
-  sms: { enabled: true, domain: null, android_hash: null },
+  sms: { enabled: true, domains: [], android_hashes: [] },
   email: { enabled: true },
   telegram: { enabled: true },
   whatsapp: { enabled: true, mode: 'template', business_number: '+15550001111' },

@@ -130,6 +130,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
       get: async ids => new Map(ids.flatMap(id => (docs.has(id) ? [[id, docs.get(id) as OtpDoc]] : []))),
       find: async () => [...docs.values()],
     },
+    joinedIds: { get: async () => new Map() },
   })
   const reference = createReferenceRouter({
     http: { publicUrl: options.publicUrl ?? null, port: 3000 },

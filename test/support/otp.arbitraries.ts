@@ -2,6 +2,7 @@
 // Whether a code is right is decided beside the machine: a code belongs to the generation that it was made for.
 import fc from 'fast-check'
 import type { Channel } from '../../machines/channels.ts'
+import { idsOf } from '../../machines/otp.ids.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { FailureReason } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
@@ -12,10 +13,20 @@ const UNPAID = { unpaid: { event_id: 'evt_unpaid' } }
 const callers = fc.constantFrom(otp.server, otp.device, otp.otherServer, otp.otherDevice)
 const usable = fc.subarray(CHANNELS)
 
+/** Which of the ids the caller names, as far as there are as many. */
+const as = fc.nat(3)
+
 /** `code` is the generation for which the code is right; 0 is never right. */
-const guess = fc.record({ does: fc.constant('guess'), code: fc.nat(3), by: callers, locked: fc.boolean() })
+const guess = fc.record({ does: fc.constant('guess'), code: fc.nat(3), by: callers, locked: fc.boolean(), as })
 const resend = fc.record({
   does: fc.constant('resend'),
+  requestedChannel: fc.option(fc.constantFrom(...CHANNELS)),
+  usable,
+  as,
+})
+/** Only a send by a server joins, and only what a server has started. */
+const join = fc.record({
+  does: fc.constant('join'),
   requestedChannel: fc.option(fc.constantFrom(...CHANNELS)),
   usable,
 })
@@ -39,7 +50,8 @@ const message = fc.record({
   unpaid: fc.boolean(),
 })
 const exchange = fc.record({ does: fc.constant('exchange'), by: callers, genuine: fc.boolean() })
-const plain = fc.record({ does: fc.constantFrom('cancel', 'lapse') })
+const cancel = fc.record({ does: fc.constant('cancel'), as, all: fc.boolean() })
+const lapse = fc.record({ does: fc.constant('lapse') })
 
 const action = fc.oneof(
   { arbitrary: guess, weight: 6 },
@@ -47,7 +59,9 @@ const action = fc.oneof(
   { arbitrary: report, weight: 4 },
   { arbitrary: message, weight: 3 },
   { arbitrary: exchange, weight: 2 },
-  { arbitrary: plain, weight: 1 },
+  { arbitrary: join, weight: 2 },
+  { arbitrary: cancel, weight: 1 },
+  { arbitrary: lapse, weight: 1 },
 )
 
 /** The time before an action: none, up to about a cooldown, or up to about a lifetime. */
@@ -108,19 +122,22 @@ export function runHistory({ start, actions }: History): HistoryRun {
 }
 
 function commandFor(action: Action, generation: number, saved: SavedOtp, at: number): OtpCommand {
-  const move = moveFor(action, generation, at)
+  const move = moveFor(action, generation, at, idsOf(saved.context))
   if ('wait' in move) throw new Error('waiting is no command')
   return move(saved, at)
 }
 
-function moveFor(action: Action, generation: number, at: number): otp.Move {
+function moveFor(action: Action, generation: number, at: number, ids: readonly string[]): otp.Move {
+  const named = (as: number) => ({ otp_id: ids[as % ids.length] ?? '' })
   switch (action.does) {
     case 'guess': {
       const locked_ms = action.locked && action.code === 0 ? otp.SECOND : null
-      return (action.code === generation ? otp.right : otp.wrong)({ by: action.by, locked_ms, at })
+      return (action.code === generation ? otp.right : otp.wrong)({ by: action.by, locked_ms, at, ...named(action.as) })
     }
     case 'resend':
-      return otp.resend(action.requestedChannel, { usable: action.usable, at })
+      return otp.resend(action.requestedChannel, { usable: action.usable, at, ...named(action.as) })
+    case 'join':
+      return otp.join({ requestedChannel: action.requestedChannel, usable: action.usable, at })
     case 'report':
       return otp.reported(action.status, {
         delivery_id: `dlv_${action.of}`,
@@ -139,7 +156,7 @@ function moveFor(action: Action, generation: number, at: number): otp.Move {
     case 'exchange':
       return otp.exchange({ key_id: action.by.key_id, genuine: action.genuine, at })
     case 'cancel':
-      return otp.cancel({ at })
+      return otp.cancel({ at, ...(action.all ? { all: true } : named(action.as)) })
     default:
       return otp.lapse({ at })
   }

@@ -111,12 +111,16 @@ export async function startReplay(flow: Flow, replayApp: ReplayApp): Promise<Rep
     await flow.changeSettings(replayApp.app, all(true))
     return answer
   }
+  const needsSend = (): Promise<null> => Promise.reject(new Error('only a send joins'))
   const needsMoney = (): Promise<null> => Promise.reject(new Error('a test key pays nothing'))
   const { server, otherServer, device, starter } = replayApp
 
   const moves: Record<NamedEvent['move'], () => Promise<Answer | null>> = {
     'verify right': () => verify(server, true),
     'verify wrong': () => verify(server, false),
+    join: needsSend,
+    'verify wrong, joined id': needsSend,
+    'cancel, joined id': needsSend,
     'verify right, another key': () => verify(otherServer, true),
     'verify right, locked': () => verifyLocked(server),
     'verify right, too late': () => verify(server, true),

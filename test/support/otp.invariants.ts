@@ -1,6 +1,7 @@
 // Rules that hold after every step of a verification. In: what was saved before, the command, the step. A broken rule fails the test by
 // its name. The rules are plain comparisons and not chai expectations, because tens of thousands of steps are checked.
 import { expect } from 'chai'
+import { approvedId, idsOf, openIds, ownEnd, triesOf } from '../../machines/otp.ids.ts'
 import { carriesCode } from '../../machines/otp.queries.ts'
 import type { OtpCommand, Step } from '../../machines/otp.step.ts'
 import type { Delivery, Effect, Otp } from '../../machines/otp.ts'
@@ -12,7 +13,7 @@ export function expectInvariants(before: SavedOtp | null, command: OtpCommand, a
   const rules = [
     ...withinLimits(after.saved.context),
     ...onOneChannel(after.saved.context),
-    ...replyFitsOutcome(before, after),
+    ...replyFitsOutcome(before, command, after),
     ...effectsFitChange(before, after),
     ...(before ? forwardOnly(before, after.saved) : []),
     ...(before ? repeatsInTime(before, command, after) : []),
@@ -23,7 +24,12 @@ export function expectInvariants(before: SavedOtp | null, command: OtpCommand, a
 }
 
 const withinLimits = (otp: Otp): Rule[] => [
-  ['wrong codes stay within verify_attempts', otp.wrong_codes <= otp.rules.verify_attempts],
+  [
+    'wrong codes of each id stay within verify_attempts',
+    idsOf(otp).every(id => triesOf(otp, id).wrong_codes <= otp.rules.verify_attempts),
+  ],
+  ['ids stay within send_attempts, so guesses stay within both', idsOf(otp).length <= otp.sends],
+  ['ids are unique', new Set(idsOf(otp)).size === idsOf(otp).length],
   ['sends stay within send_attempts', otp.sends <= otp.rules.send_attempts],
   ['every message with a code that was paid for was counted as a send', codesPaid(otp) <= otp.sends],
   ['every request for a number but the first of a link was counted as a send', repeatedRequests(otp) < otp.sends],
@@ -50,7 +56,14 @@ const onOneChannel = (otp: Otp): Rule[] => [
   ['no delivery has a later generation', otp.deliveries.every(one => one.generation <= otp.generation)],
 ]
 
-function replyFitsOutcome(before: SavedOtp | null, { saved, reply, changed, effects, dueAt }: Step): Rule[] {
+const namedIn = (command: OtpCommand, otp: Otp): string => ('otp_id' in command && command.otp_id) || otp.otp_id
+
+function replyFitsOutcome(
+  before: SavedOtp | null,
+  command: OtpCommand,
+  { saved, reply, changed, effects, dueAt }: Step,
+): Rule[] {
+  const named = namedIn(command, saved.context)
   const refused = reply.kind === 'refused' || reply.kind === 'no_such_token'
   return [
     ['it is due at its expiry while pending', dueAt === (saved.value === 'pending' ? saved.context.expires_at : null)],
@@ -58,12 +71,23 @@ function replyFitsOutcome(before: SavedOtp | null, { saved, reply, changed, effe
     ['there is no effect without a change', changed || effects.length === 0],
     ['a refusal has no effect', !refused || effects.length === 0],
     ['the reply says whether it changed', reply.kind !== 'noted' || reply.changed === changed],
-    ['the reply has the saved status', reply.kind !== 'verified' || reply.status === saved.value],
+    [
+      'the reply has the saved status',
+      reply.kind !== 'verified' || reply.status === (ownEnd(saved.context, named) ?? saved.value),
+    ],
     ['the reply matches when approved', reply.kind !== 'verified' || reply.matched === (saved.value === 'approved')],
+    [
+      'a code that matches has approved the id that it was entered for',
+      reply.kind !== 'verified' || !reply.matched || approvedId(saved.context) === named,
+    ],
     ['there is no token without a match', reply.kind !== 'verified' || !reply.token || reply.matched],
     ['only an approved one has an approval', (saved.value === 'approved') === (saved.context.approval !== null)],
-    ['a failed one has no attempt left', saved.value !== 'failed' || attemptsSpent(saved.context)],
-    ['a pending one has an attempt left', saved.value !== 'pending' || !attemptsSpent(saved.context)],
+    ['a failed one has no attempt left', saved.value !== 'failed' || attemptsSpent(saved.context, named)],
+    ['a pending one has an open id', saved.value !== 'pending' || openIds(saved.context).length > 0],
+    [
+      'an open id of a pending one has an attempt left',
+      saved.value !== 'pending' || openIds(saved.context).every(id => !attemptsSpent(saved.context, id)),
+    ],
   ]
 }
 
@@ -86,10 +110,11 @@ function repeatsInTime({ context, last_commands }: SavedOtp, command: OtpCommand
 /** The lock refuses a code only after another code was compared. */
 function lockSparesFirstGuess({ value, context }: SavedOtp, command: OtpCommand, { reply }: Step): Rule[] {
   if (command.type !== 'otp.verify' || reply.kind !== 'refused' || reply.error !== 'RateLimitExceededError') return []
-  return [['the lock refuses no first guess', value === 'approved' || context.wrong_codes > 0]]
+  return [['the lock refuses no first guess', value === 'approved' || triesOf(context, command.otp_id).wrong_codes > 0]]
 }
 
-const attemptsSpent = (otp: Otp): boolean => otp.wrong_codes === otp.rules.verify_attempts
+const attemptsSpent = (otp: Otp, otp_id: string): boolean =>
+  triesOf(otp, otp_id).wrong_codes === otp.rules.verify_attempts
 
 /** The effects are exactly those that follow from the change of the data. */
 function effectsFitChange(before: SavedOtp | null, { saved, effects }: Step): Rule[] {
@@ -137,15 +162,22 @@ const rechargesOf = ({ context }: SavedOtp, earlier: Delivery[]): string[] =>
 
 function eventsOf(before: SavedOtp | null, { value, context }: SavedOtp, earlier: Delivery[]): string[] {
   const { otp_id, deliveries } = context
-  const ended = before?.value !== value && (value === 'approved' || value === 'failed')
+  const failedBefore = (id: string) => before !== null && triesOf(before.context, id).failed_at !== undefined
+  const failed = idsOf(context).filter(id => triesOf(context, id).failed_at !== undefined && !failedBefore(id))
+  const ended = [
+    ...(before?.value !== value && value === 'approved' ? [`otp.approved ${approvedId(context)} approved`] : []),
+    ...failed.map(id => `otp.failed ${id} failed`),
+  ]
   const settled = deliveries.filter(
     (one, place) =>
       carriesCode(one) &&
       (one.status === 'delivered' || one.status === 'failed') &&
       earlier[place]?.status !== one.status,
   )
-  const receipts = settled.map(({ delivery_id, status }) => `delivery.${status} ${otp_id} ${delivery_id} ${status}`)
-  return ended ? [`otp.${value} ${otp_id} ${value}`, ...receipts] : receipts
+  const receipts = settled.map(
+    ({ delivery_id, status, asked_as = otp_id }) => `delivery.${status} ${asked_as} ${delivery_id} ${status}`,
+  )
+  return [...ended, ...receipts]
 }
 
 const RANK = { queued: 0, sent: 1, delivered: 2, failed: 2 }
@@ -153,13 +185,21 @@ const RANK = { queued: 0, sent: 1, delivered: 2, failed: 2 }
 function forwardOnly({ value, context: old }: SavedOtp, after: SavedOtp): Rule[] {
   const now = after.context
   const ended = value !== 'pending'
-  const atMostOneMore = (counter: 'wrong_codes' | 'sends' | 'generation') =>
+  const atMostOneMore = (counter: 'sends' | 'generation') =>
     now[counter] === old[counter] || now[counter] === old[counter] + 1
   return [
     ['an ended verification keeps its state', !ended || after.value === value],
     ['an ended verification keeps its approval', !ended || now.approval === old.approval],
     ['an ended verification is not sent', !ended || (now.sends === old.sends && now.channel === old.channel)],
-    ['wrong codes stay or grow by one', atMostOneMore('wrong_codes')],
+    [
+      'wrong codes stay or grow by one, of one id',
+      idsOf(old).reduce((sum, id) => sum + triesOf(now, id).wrong_codes - triesOf(old, id).wrong_codes, 0) <= 1 &&
+        idsOf(old).every(id => triesOf(now, id).wrong_codes >= triesOf(old, id).wrong_codes),
+    ],
+    [
+      'an id that has ended by itself stays so',
+      idsOf(old).every(id => !ownEnd(old, id) || ownEnd(now, id) === ownEnd(old, id)),
+    ],
     ['sends stay or grow by one', atMostOneMore('sends')],
     ['the generation stays or grows by one', atMostOneMore('generation')],
     ['a new generation costs a send', now.generation === old.generation || now.sends > old.sends],

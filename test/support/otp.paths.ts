@@ -2,6 +2,7 @@
 // starts. Out: paths with the time of each event. Moves have names, so that another test can play the same paths over HTTP.
 import { initialTransition, transition } from 'xstate'
 import { getShortestPaths } from 'xstate/graph'
+import { openIds, triesOf } from '../../machines/otp.ids.ts'
 import { otpMachine } from '../../machines/otp.machine.ts'
 import type { OtpCommand } from '../../machines/otp.step.ts'
 import type { OtpEvent } from '../../machines/otp.ts'
@@ -25,6 +26,9 @@ const now =
   (saved, at) =>
     make(move({ at }))(saved, at)
 
+/** The machine is asked about ids that are open: others answer for themselves. */
+const lastOpenId = ({ context }: SavedOtp): string => openIds(context).at(-1) ?? context.otp_id
+
 const { right, wrong, resend, cancel, lapse, reported, message, exchange, device, otherServer } = otp
 
 export const MOVES = {
@@ -37,6 +41,8 @@ export const MOVES = {
   'verify right, device': make(right({ by: device })),
   'verify wrong, device': make(wrong({ by: device })),
   'verify right, device, locked': make(right({ by: device, locked_ms: 60_000 })),
+  'verify wrong, joined id': (saved, at) => make(wrong({ otp_id: lastOpenId(saved) }))(saved, at),
+  join: make(otp.join()),
   resend: make(resend()),
   'resend sms': make(resend('sms')),
   'resend whatsapp': make(resend('whatsapp')),
@@ -44,7 +50,8 @@ export const MOVES = {
   'resend, too early': now(options => resend(null, options)),
   'resend, too late': afterExpiry(options => resend(null, options)),
   'resend, nothing usable': make(resend(null, { usable: [] })),
-  cancel: make(cancel()),
+  cancel: make(cancel({ all: true })),
+  'cancel, joined id': (saved, at) => make(cancel({ otp_id: lastOpenId(saved) }))(saved, at),
   'cancel, too late': afterExpiry(cancel),
   lapse: make(lapse()),
   'lapse, too early': now(lapse),
@@ -68,6 +75,9 @@ export const MOVES = {
 /** A test key pays nothing, so these moves cannot be played with one. */
 export const UNPAID_MOVES: readonly string[] = ['receipt: failed, fallback unpaid', 'message, answer unpaid']
 
+/** They need a send, and not a call about a verification. */
+export const JOINING_MOVES: readonly string[] = ['join', 'verify wrong, joined id', 'cancel, joined id']
+
 export type MoveName = keyof typeof MOVES
 export type NamedEvent = OtpEvent & { id: string; move: MoveName }
 
@@ -78,6 +88,7 @@ export const STARTS = {
   'by a server': { rules },
   'by a device': { rules, started_by: device },
   'falling back by itself': { rules: { ...rules, auto_fallback: true } },
+  'that others may join': { rules, order: ['sms'] },
   'on a link_code link': { rules, order: ['whatsapp', 'sms'], whatsapp: 'link_code' },
   'on a link_inbound link': { rules, order: ['whatsapp', 'sms'], whatsapp: 'link_inbound' },
 } satisfies Record<string, otp.StartOptions>
@@ -98,7 +109,14 @@ const stateKey = ({ value, context }: OtpPath['end']): string => {
   const receipt = context.deliveries.at(-1)?.status
   const pending = [context.sends, context.channel]
   const ended = [context.approval?.by?.key_id, context.exchange?.key_id]
-  return [value, context.wrong_codes, receipt, ...(value === 'pending' ? pending : ended)].join()
+  const open = openIds(context)
+  return [
+    value,
+    open.length,
+    open.map(id => triesOf(context, id).wrong_codes).join(),
+    receipt,
+    ...(value === 'pending' ? pending : ended),
+  ].join()
 }
 
 function eventAt(move: MoveName, end: OtpPath['end']): NamedEvent {
@@ -109,7 +127,10 @@ function eventAt(move: MoveName, end: OtpPath['end']): NamedEvent {
 }
 
 const moveNames = Object.keys(MOVES) as MoveName[]
-const eventsAt = (end: OtpPath['end']): NamedEvent[] => moveNames.map(move => eventAt(move, end))
+/** Ids multiply the states, so that only the verifications of one start get more of them. */
+const mayJoin = ({ context }: OtpPath['end']): boolean => context.order.length === 1
+const eventsAt = (end: OtpPath['end']): NamedEvent[] =>
+  moveNames.filter(move => mayJoin(end) || !JOINING_MOVES.includes(move)).map(move => eventAt(move, end))
 
 function shortestPaths(name: StartName): OtpPath[] {
   const paths = getShortestPaths(otpMachine, {
@@ -154,7 +175,11 @@ export const nextEvents = (path: OtpPath): NamedEvent[] => eventsAt(path.end)
 export function coveringPaths(): OtpPath[] {
   const taken = new Set<Row>()
   const chosen: OtpPath[] = []
-  for (const path of statePaths().toSorted((a, b) => a.events.length - b.events.length))
+  // Those that can be played over HTTP come first.
+  const unplayable = ({ events }: OtpPath) =>
+    events.some(({ move }) => UNPAID_MOVES.includes(move) || JOINING_MOVES.includes(move)) ? 1 : 0
+  const sorted = statePaths().toSorted((a, b) => unplayable(a) - unplayable(b) || a.events.length - b.events.length)
+  for (const path of sorted)
     for (const event of nextEvents(path)) {
       const rows = rowsTaken(path.end, event).filter(row => !taken.has(row))
       if (rows.length === 0) continue

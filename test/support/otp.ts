@@ -1,6 +1,7 @@
 // Builders for verifications and their commands, so that a test reads as a history: play(issued(), wrong(), resend(), right()).
 // In: only the members that matter to the test. Out: data for `step`; ids are predictable (dlv_1, dlv_2, link_1, …).
 import type { Channel } from '../../machines/channels.ts'
+import { idsOf } from '../../machines/otp.ids.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { Caller, EventOf, Link, Otp, OtpEvent, Reply, ReportedStatus, Rules } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
@@ -125,16 +126,37 @@ export const wrong = verify({ right: false })
 /** Resends as soon as the cooldown allows, unless `at` says otherwise. */
 export const resend =
   (requestedChannel: Channel | null = null, options: Options<'otp.resend'> = {}): Move =>
+  (saved, now) =>
+    resendCommand(saved, now, requestedChannel, options)
+
+function resendCommand(
+  saved: SavedOtp,
+  now: number,
+  requestedChannel: Channel | null,
+  options: Options<'otp.resend'> = {},
+): OtpCommand & { type: 'otp.resend' } {
+  const inputs = { ...resendInputs(saved), ...options }
+  const isUsable = requestedChannel === null || inputs.usable.includes(requestedChannel)
+  return {
+    id: freshId('cmd'),
+    type: 'otp.resend',
+    at: Math.max(now, cooldownEndsAt(saved.context)),
+    requestedChannel,
+    obstacle: isUsable ? null : 'no_provider',
+    ...inputs,
+  }
+}
+
+/** Another send for the recipient: the first that joins gets `otp_2`, the next one `otp_3`. */
+export const join =
+  (options: Options<'otp.resend'> = {}): Move =>
   (saved, now) => {
-    const inputs = { ...resendInputs(saved), ...options }
-    const isUsable = requestedChannel === null || inputs.usable.includes(requestedChannel)
+    const otp_id = `otp_${idsOf(saved.context).length + 1}`
     return {
-      id: freshId('cmd'),
-      type: 'otp.resend',
-      at: Math.max(now, cooldownEndsAt(saved.context)),
-      requestedChannel,
-      obstacle: isUsable ? null : 'no_provider',
-      ...inputs,
+      ...resendCommand(saved, now, options.requestedChannel ?? null, options),
+      otp_id,
+      joins: { by: server },
+      ...options,
     }
   }
 

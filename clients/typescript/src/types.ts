@@ -17,7 +17,7 @@ export type PowChallenge = Schemas['PowChallenge']
 export type WidgetChallenge = Schemas['WidgetChallenge']
 export type Problem = Schemas['Problem']
 /** Those of the client API: the admin API has one more. */
-export type ErrorType = Exclude<Schemas['ErrorType'], 'StepUpRequiredError'>
+export type ErrorType = Exclude<Schemas['ErrorType'], 'StepUpRequiredError' | 'IdempotencyConflictError'>
 
 /** What a webhook endpoint receives. Later versions may send types that are not listed here. */
 export type WebhookEvent = {

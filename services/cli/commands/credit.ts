@@ -7,7 +7,7 @@ import { addLimit, type LimitOption, parseMicros } from '../options.ts'
 import { examples, type Session } from '../session.ts'
 
 interface AddOptions {
-  note?: string
+  note: string
   idempotencyKey?: string
 }
 
@@ -17,12 +17,12 @@ export function addCredit(program: Command, session: Session): void {
     .command('add <company>')
     .description('money in micro-units: 5000000 is 5')
     .argument('<micros>', 'negative to take back', parseMicros)
-    .option('--note <text>', 'stands in the ledger')
+    .requiredOption('--note <text>', 'why: it stands in the ledger')
     .option('--idempotency-key <key>', 'repeating the command with it adds nothing')
     .action(async (id: string, micros: number, { note, idempotencyKey = randomUUID() }: AddOptions) => {
       const call = session.api().POST('/admin/v1/companies/{id}/credit', {
         params: { path: { id }, header: { 'idempotency-key': idempotencyKey } },
-        body: { micros, ...(note === undefined ? {} : { note }) },
+        body: { micros, note },
       })
       const account = await bodyOf(call).catch(error => {
         if (!isServerAway(error)) throw error

@@ -5,18 +5,33 @@ import { newId } from '../../../infra/ids.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import type { ApiParameter } from '../../../infra/openapi/operation.ts'
 import { problem } from '../../domain/errors.ts'
-import type { LedgerDoc } from '../../domain/money/documents.ts'
+import { creditEntry, type LedgerDoc } from '../../domain/money/documents.ts'
+import { MONTH, monthOf } from '../../domain/money/month.ts'
 import { errorRefusal } from '../../domain/openapi/refusals.ts'
-import { text } from '../../domain/tenancy/value-schemas.ts'
+import { channel, country, text } from '../../domain/tenancy/value-schemas.ts'
+import { principalOf } from '../access.ts'
 import { ok, page } from '../answers.ts'
 import { operation } from '../operation.ts'
-import { pageQuery } from '../pages.ts'
+import { pageFields } from '../pages.ts'
 import { validationProblem } from '../request-input.ts'
+import { timeQuery } from '../time-query.ts'
+import { matchesFilter, readLedger } from './ledger.ts'
 import { reconcile } from './reconcile.ts'
-import { account, type LedgerEntryAnswer, ledgerPage, type ReconciliationAnswer, reconciliation } from './schemas.ts'
+import {
+  account,
+  entryKind,
+  type LedgerEntryAnswer,
+  ledgerPage,
+  type ReconciliationAnswer,
+  reconciliation,
+  type StatementAnswer,
+  statement,
+} from './schemas.ts'
+import { DEFAULT_TIMEZONE, readStatement } from './statement.ts'
 
 /** Each holds all entries of its company in memory. */
 const MAX_RECONCILIATIONS_AT_ONCE = 2
+const MAX_STATEMENTS_AT_ONCE = 2
 
 const MAX_KEY_LENGTH = 255
 
@@ -24,7 +39,7 @@ const IDEMPOTENCY_KEY: ApiParameter = {
   name: 'idempotency-key',
   in: 'header',
   description:
-    'Names this credit: it is entered once per company and key, without a time limit. A repeated call with any body answers the current balance.',
+    'Names this credit: it is entered once per company and key, without a time limit. A repeated call answers the current balance; one of another amount is refused.',
   schema: z.string().max(MAX_KEY_LENGTH),
 }
 
@@ -37,6 +52,11 @@ const entryExample: LedgerEntryAnswer = {
   otp_id: null,
   delivery_id: null,
   note: 'invoice 17',
+  by: 'ada',
+  app_id: null,
+  channel: null,
+  country: null,
+  provider: null,
 }
 
 const ledgerEntryView = ({ _id, ...entry }: LedgerDoc): LedgerEntryAnswer => ({
@@ -48,7 +68,44 @@ const ledgerEntryView = ({ _id, ...entry }: LedgerDoc): LedgerEntryAnswer => ({
   otp_id: entry.otp_id,
   delivery_id: entry.delivery_id,
   note: entry.note,
+  by: entry.by,
+  app_id: entry.message?.app_id ?? null,
+  channel: entry.message?.channel ?? null,
+  country: entry.message?.country ?? null,
+  provider: entry.provider ?? null,
 })
+
+const statementExample: StatementAnswer = {
+  company_id: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  month: '2030-01',
+  timezone: 'Europe/Berlin',
+  from: '2029-12-31T23:00:00.000Z',
+  until: '2030-01-31T23:00:00.000Z',
+  settled_until: '2030-01-31T22:59:12.000Z',
+  opening_micros: 1_000_000,
+  credits_micros: 5_000_000,
+  charges_micros: -120_000,
+  refunds_micros: 40_000,
+  recharges_micros: 0,
+  closing_micros: 5_920_000,
+  rows: [
+    {
+      app_id: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c',
+      channel: 'sms',
+      country: 'GB',
+      provider: 'main-sms',
+      unit_micros: 40_000,
+      charged: 3,
+      charged_micros: -120_000,
+      refunded: 1,
+      refunded_micros: 40_000,
+      recharged: 0,
+      recharged_micros: 0,
+    },
+  ],
+  exceptions: [],
+  exception_count: 0,
+}
 
 export const moneyOperations = [
   operation({
@@ -63,7 +120,7 @@ export const moneyOperations = [
       schema: z
         .strictObject({
           micros: z.int().refine(micros => micros !== 0, 'must not be 0'),
-          note: text().nullable().default(null),
+          note: text().meta({ description: 'Why: it stands in the ledger and on the statement.' }),
         })
         .meta({
           id: 'CreditRequest',
@@ -77,12 +134,18 @@ export const moneyOperations = [
         'InvalidIdempotencyKeyError',
         `The idempotency key is longer than ${MAX_KEY_LENGTH} characters, or not printable ASCII.`,
       ),
+      errorRefusal('IdempotencyConflictError', 'The key has named a credit of another amount. Nothing was entered.'),
     ],
     handle: async ({ ctx, company: { _id }, body: { micros, note } }, { clock, accounts, withAudit }) => {
       const entry = `credit:${_id}:${readIdempotencyKey(ctx.get('idempotency-key')) ?? newId('aud', clock.now())}`
       return withAudit(ctx, async () => {
         const balance = await accounts.balance(_id)
-        if (await accounts.knows(_id, entry)) return { unchanged: { id: _id, balance } }
+        const entered = await accounts.find(_id, entry)
+        if (entered && entered.micros !== micros)
+          throw problem('IdempotencyConflictError', {
+            detail: `This key has named a credit of ${entered.micros} micro-units. Nothing was entered: use another key.`,
+          })
+        if (entered) return { unchanged: { id: _id, balance } }
         if ((micros < 0 && balance + micros < 0) || !Number.isSafeInteger(balance + micros)) throw amountProblem()
         return {
           action: 'company.credit',
@@ -92,8 +155,7 @@ export const moneyOperations = [
           after: { micros, note },
           // Null when the balance has become too low, or the same entry was made, since the plan: another plan is then made.
           perform: async () =>
-            (await accounts.enter(_id, { entry, kind: 'credit', micros, otp_id: null, delivery_id: null, note })) ===
-            'entered'
+            (await accounts.enter(_id, creditEntry(entry, { micros, note, by: principalOf(ctx).name }))) === 'entered'
               ? { id: _id, balance: await accounts.balance(_id) }
               : null,
         }
@@ -105,14 +167,62 @@ export const moneyOperations = [
     route: 'GET /companies/{id}/ledger',
     role: 'viewer',
     summary: "List a company's ledger",
-    description: 'Every change of its balance, newest first.',
-    query: pageQuery,
+    description:
+      'Every change of its balance, newest first. `from` and `to` choose a time, the others what the messages were.',
+    query: z
+      .strictObject({
+        ...pageFields,
+        from: timeQuery('Entries from this time on.'),
+        to: timeQuery('Entries before this time.'),
+        kind: entryKind.optional(),
+        app_id: z.string().optional().meta({ description: 'Of messages of this app.' }),
+        channel: channel.optional().meta({ description: 'Of messages on this channel.' }),
+        country: country.optional().meta({ description: 'Of messages to this country.' }),
+        delivery_id: z.string().optional().meta({ description: 'Of this message.' }),
+      })
+      .check(({ value: { from, to }, issues }) => {
+        if (typeof from === 'number' && typeof to === 'number' && from >= to)
+          issues.push({ code: 'custom', path: ['to'], message: 'must be later than from', input: to })
+      }),
     answers: [page(ledgerPage, 'A page of entries.', entryExample)],
     csv: 'ledger',
-    handle: async ({ ctx, company: { _id: company_id }, query }, { store, accounts, readPage }) => {
-      await accounts.flush(company_id)
-      const docs = store.docs('ledger')
-      return readPage(ctx, { docs, filter: { company_id }, newestFirst: true, show: ledgerEntryView }, query)
+    handle: async ({ ctx, company: { _id: company_id }, query }, { store, accounts, readFilteredPage }) => {
+      const { limit: _, cursor: __, ...filter } = query
+      const { seq: lastSeq } = await accounts.flush(company_id)
+      const { kind, app_id, channel, country } = filter
+      const listing = {
+        newestFirst: (before: string | undefined, wanted: number) =>
+          readLedger(store.docs('ledger'), { company_id, lastSeq, filter, before, wanted }),
+        matches: matchesFilter(filter),
+        selective: [kind, app_id, channel, country].some(value => value !== undefined),
+        show: ledgerEntryView,
+      }
+      return readFilteredPage(ctx, listing, query)
+    },
+  }),
+  operation({
+    id: 'readStatement',
+    route: 'GET /companies/{id}/statement',
+    role: 'viewer',
+    summary: "Read the statement of a company's month",
+    description:
+      "Opening and closing balance, credits, what messages cost and what was given back by app, channel, country, provider and price, and the exceptions that explain a difference to a vendor's invoice. It adds up to the ledger. A file has the rows.",
+    query: z.strictObject({
+      month: z
+        .string()
+        .regex(MONTH, 'must be a month, such as "2026-11"')
+        .optional()
+        .meta({ description: "Such as `2026-11`, in the company's time zone; the current month without it." }),
+    }),
+    answers: [ok(statement, 'The statement.', statementExample)],
+    csv: 'statement',
+    csvLines: 'rows',
+    // Each reads all entries of a month.
+    keep: () => createConcurrencyLimit(MAX_STATEMENTS_AT_ONCE),
+    handle: async ({ company: { _id, timezone = DEFAULT_TIMEZONE }, query }, { store, accounts, clock }, takeTurn) => {
+      const account = await accounts.flush(_id)
+      const month = query.month ?? monthOf(clock.now(), timezone)
+      return takeTurn(() => readStatement(store.docs('ledger'), { ...account, timezone }, month))
     },
   }),
   operation({

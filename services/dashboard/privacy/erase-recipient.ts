@@ -5,6 +5,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { changeOne } from '../../../infra/store/one-doc.ts'
 import { recordReport } from '../../../machines/otp.changes.ts'
+import { idsOf } from '../../../machines/otp.ids.ts'
 import { type Step, step } from '../../../machines/otp.step.ts'
 import { MODES, type Otp } from '../../../machines/otp.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
@@ -59,7 +60,7 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
 
   /** Null after a lost race with another command. `canceled`: it was pending until this erasure. */
   async function cancelOtp(doc: OtpDoc): Promise<{ doc: OtpDoc; canceled: boolean } | null> {
-    const next = step(doc, { id: `${doc._id}:erase`, type: 'otp.cancel', at: clock.now() })
+    const next = step(doc, { id: `${doc._id}:erase`, type: 'otp.cancel', all: true, at: clock.now() })
     if (!next.changed) return { doc, canceled: false }
     return (await changeOne(otps, { _id: doc._id, rev: doc.rev, update: cancelUpdate(next) }))
       ? { doc: { ...doc, ...next.saved }, canceled: true }
@@ -107,7 +108,7 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
       const docs = endedOtps.map(({ doc }) => doc)
       await Promise.all(docs.map(refund))
       await markErasedHours(store, docs)
-      const ids = docs.map(({ _id }) => _id)
+      const ids = docs.flatMap(({ context }) => idsOf(context))
       const events = ids.length === 0 ? 0 : await eraseAnswersForOtps(store, app_id, ids)
       const erased = await eraseVerifications(store, docs)
       counts = sumCounts(counts, {

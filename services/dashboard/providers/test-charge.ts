@@ -26,6 +26,8 @@ export interface ChargedTest {
   /** The name of the provider. */
   provider: string
   recipient: ParsedRecipient
+  /** Who tests. */
+  by: string
 }
 
 export interface TestCharge {
@@ -57,15 +59,16 @@ export function createChargeTest({ store, accounts, clock }: ChargeTestDeps): Ch
 
   /** Answers how the price is given back. */
   async function hold(test: ChargedTest, at: number): Promise<() => Promise<void>> {
-    const { app, channel, provider, recipient } = test
+    const { app, channel, provider, recipient, by } = test
     const { _id: app_id, company_id } = app
     const target = targetOf(recipient)
     const micros = await priceOf(app_id, channel, target.country)
     if (micros === 0) return async () => {}
     const delivery_id = newId('dlv', at)
     const { spend_caps } = resolveSettings(app.settings)
+    const message = { app_id, channel, country: target.country }
     const cap = spendCapOf({ app_id, recipient: target, at }, spend_caps)
-    const answer = await accounts.enter(company_id, testHoldEntry(provider, delivery_id, micros), cap)
+    const answer = await accounts.enter(company_id, testHoldEntry(provider, { delivery_id, micros, by, message }), cap)
     if (answer === 'capped')
       throw rateLimited({
         scope: 'spend_cap',

@@ -21,6 +21,7 @@ import {
 } from '../../domain/tenancy/provider-test.ts'
 import { isProviderType } from '../../domain/tenancy/provider-types/list.ts'
 import { maskRecipient, type ParsedRecipient, parseRecipient } from '../../domain/verifications/valid-recipient.ts'
+import { principalOf } from '../access.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { conflict, ok } from '../answers.ts'
 import { operation } from '../operation.ts'
@@ -97,7 +98,8 @@ function createPerformTest({ store, broker, keyring, clock, accounts, vendorTime
     const call = () => callChannel(ctx, provider, recipient.value)
     // A sandbox sends nothing.
     if (provider.type === 'sandbox') return resultOf(await call())
-    const charged = await charge({ app, channel: provider.channel, provider: provider.name, recipient })
+    const by = principalOf(ctx).name
+    const charged = await charge({ app, channel: provider.channel, provider: provider.name, recipient, by })
     const answer = await call()
     if (answer.kind !== 'called') await charged.undo()
     else if (answer.outcome !== 'accepted') await charged.refund()

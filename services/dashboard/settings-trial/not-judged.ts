@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
 import { groupNamesOf } from '../../../machines/fraud.groups.ts'
 import { TALLY_DAYS } from '../../../machines/fraud.tally.ts'
 import { isLapsed } from '../../../machines/otp.code-life.ts'
+import { allWrongCodes } from '../../../machines/otp.ids.ts'
 import { carriesCode } from '../../../machines/otp.queries.ts'
 import type { PastSend } from '../../../machines/replay.calls.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
@@ -57,7 +58,7 @@ export function watchUnplayedRules({ saved, tried, now }: TrialInput, { add }: R
     if (challengesDiffer && isByDevice) add('challenges')
     if (originsDiffer && isByDevice) add('origins')
     if (unrecordedSends(doc) > 0) add('link_resends')
-    if (guessesDiffer && otp.wrong_codes > 0) add('guesses')
+    if (guessesDiffer && allWrongCodes(otp) > 0) add('guesses')
     if (isLongerValid && isVerification && (value === 'expired' || (value === 'pending' && isLapsed(otp, now))))
       add('code_life')
     // A fallback that was sent follows the message that failed, and is played.

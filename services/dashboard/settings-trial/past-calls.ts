@@ -4,6 +4,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import { countedMessages } from '../../../machines/fraud.messages.ts'
+import { lastEndAt } from '../../../machines/otp.ids.ts'
 import { carriesCode } from '../../../machines/otp.queries.ts'
 import type { Caller, Delivery, KeyKind, Otp } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
@@ -63,6 +64,7 @@ const READ_OF_CONTEXT = [
   'whatsapp',
   'sends',
   'wrong_codes',
+  'joined',
   'approval',
   'expires_at',
   'failed_at',
@@ -80,6 +82,7 @@ const READ_OF_DELIVERY = [
   'reason',
   'charge',
   'asked_by',
+  'asked_as',
   'hardest_challenge',
   'writer',
 ] as const satisfies (keyof Delivery)[]
@@ -146,6 +149,7 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
       id: delivery.delivery_id,
       otp_id: id,
       by,
+      ...(joinedBy(otp, delivery) && { joins: true as const }),
       ...(by === 'fallback' && before && { after: before.channel }),
       // A channel that the call names starts a new generation.
       requested: delivery.generation > (before?.generation ?? 1) ? delivery.channel : null,
@@ -161,6 +165,10 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
     unplayed: Array<UnplayedReason>(later.length - resends.length).fill('not_recorded'),
   }
 }
+
+/** A send that joined asked for it. */
+const joinedBy = ({ joined = [] }: PastContext, { asked_as, created_at }: PastDelivery): boolean =>
+  joined.some(({ otp_id, joined_at }) => otp_id === asked_as && joined_at === created_at)
 
 /** Null for a resend of a release that did not record who asked for it. A fallback follows a message that failed. */
 function askerOf(otp: PastContext, delivery: PastDelivery, before: PastDelivery | undefined): PastResend['by'] | null {
@@ -211,8 +219,8 @@ const resultOf = (delivery: PastDelivery): PastResult =>
 
 /** When a verification was canceled is known only where an endpoint asked to be told. */
 function endOf(otp_id: string, otp: PastContext): PastEvent[] {
-  const { approval, failed_at, ended_at } = otp
-  const at = approval?.at ?? failed_at ?? ended_at
+  const at = otp.approval?.at ?? lastEndAt(otp)
+  const { approval } = otp
   if (at === undefined) return []
   const sent_at = countedMessages(otp).at(-1)?.created_at ?? null
   return [{ what: 'end', at, otp_id, approval: approval && { sent_at } }]
@@ -240,7 +248,19 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
   const result = { type: type as ErrorType, scope: refusal.scope }
   if (otp_id !== undefined)
     return {
-      events: [{ what: 'resend', at: refusal.at, id, otp_id, by: kind, requested: channel ?? null, ...solved, result }],
+      events: [
+        {
+          what: 'resend',
+          at: refusal.at,
+          id,
+          otp_id,
+          by: kind,
+          ...(call === 'send' && { joins: true as const }),
+          requested: channel ?? null,
+          ...solved,
+          result,
+        },
+      ],
     }
   const person = readPerson(keyring, id, sealed)
   if (person === null) return unplayed('unreadable')

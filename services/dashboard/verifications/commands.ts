@@ -4,6 +4,7 @@ import type { Context } from 'koa'
 import { z } from 'zod'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import type { CallOf } from '../../../machines/calls.ts'
+import { openIds } from '../../../machines/otp.ids.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { refusalProblem } from '../../domain/errors.ts'
 import { errorRefusal } from '../../domain/openapi/refusals.ts'
@@ -69,11 +70,11 @@ export const verificationCommandOperations = [
     answers: [ok(verificationRecord, 'The verification, canceled.', { ...exampleVerification, status: 'canceled' })],
     refusals: [CLOSED, errorRefusal('OtpNotPendingError', 'It has ended.', { otp_status: 'approved' }), EXPIRED],
     handle: ({ ctx, verification }, admin) =>
-      callOtp(ctx, admin, verification, 'verification.cancel', { type: 'otp.cancel' }),
+      callOtp(ctx, admin, verification, 'verification.cancel', { type: 'otp.cancel', all: true }),
   }),
 ]
 
-type Command = { type: 'otp.resend'; channel: CallOf<'otp.resend'>['channel'] } | { type: 'otp.cancel' }
+type Command = { type: 'otp.resend'; channel: CallOf<'otp.resend'>['channel'] } | { type: 'otp.cancel'; all: true }
 
 async function callOtp(ctx: Context, admin: AdminDeps, doc: OtpDoc, action: string, command: Command) {
   const { store, broker, keyring, clock, withAudit } = admin
@@ -90,7 +91,9 @@ async function callOtp(ctx: Context, admin: AdminDeps, doc: OtpDoc, action: stri
       before: recordOf(doc),
       after: null,
       async perform() {
-        const answer = await requestOtp(broker, { ...command, by, otp_id }, traceOf(ctx))
+        // A resend is for an id that can still use the code.
+        const named = openIds(toCurrentVersion(doc).context)[0] ?? otp_id
+        const answer = await requestOtp(broker, { ...command, by, otp_id: named }, traceOf(ctx))
         if (answer.kind === 'refused') {
           const refused = refusalProblem(answer)
           // After this one it is not known whether the call was executed, so the record stays begun.

@@ -4,6 +4,7 @@ import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { isPaid } from '../../../machines/otp.charges.ts'
 import { statusAt } from '../../../machines/otp.code-life.ts'
+import { allWrongCodes, approvedId, openIds, statusOf } from '../../../machines/otp.ids.ts'
 import { isMessage } from '../../../machines/otp.queries.ts'
 import type { Delivery } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
@@ -49,6 +50,7 @@ export const exampleVerification: VerificationAnswer = {
   sends: 1,
   generation: 1,
   wrong_codes: 0,
+  joined: [],
   approved_by: null,
   exchange: null,
   metadata: { order: 'A-1042' },
@@ -59,10 +61,10 @@ export const exampleVerification: VerificationAnswer = {
 export function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number): VerificationAnswer {
   const saved = toCurrentVersion(doc)
   const { context: otp } = saved
-  const view = statusView(saved, now)
+  const view = statusView(saved, now, approvedId(otp) ?? openIds(otp)[0])
   const { sealed_action_url } = view
   return {
-    otp_id: view.otp_id,
+    otp_id: otp.otp_id,
     kind: isMessage(otp) ? 'message' : 'verification',
     status: statusAt(saved.value, otp, now),
     channel: view.channel,
@@ -70,7 +72,7 @@ export function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now:
     completion: view.completion,
     // Null too when the data key of an old link is no longer configured.
     action_url: sealed_action_url === null ? null : unsealOrNull(keyring, sealed_action_url, atRest.link(otp.otp_id)),
-    created_at: isoTime(view.created_at),
+    created_at: isoTime(otp.first_sent_at),
     expires_at: isoTime(view.expires_at),
     verified_at: isoTimeOrNull(view.verified_at),
     attempts_left: isMessage(otp) ? 0 : view.attempts_left,
@@ -85,7 +87,15 @@ export function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now:
     order: otp.order,
     sends: otp.sends,
     generation: otp.generation,
-    wrong_codes: otp.wrong_codes,
+    wrong_codes: allWrongCodes(otp),
+    joined: (otp.joined ?? []).map(({ otp_id, joined_at, by, wrong_codes }) => ({
+      otp_id,
+      joined_at: isoTime(joined_at),
+      by,
+      status: statusOf(saved.value, otp, now, otp_id),
+      wrong_codes,
+      metadata: metadataOf(keyring, doc, otp_id),
+    })),
     approved_by: otp.approval?.by ?? null,
     exchange: otp.exchange && { key_id: otp.exchange.key_id, at: isoTime(otp.exchange.at) },
     metadata: metadataOf(keyring, doc),

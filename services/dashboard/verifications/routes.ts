@@ -3,6 +3,7 @@
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { statusAt } from '../../../machines/otp.code-life.ts'
+import { idsOf } from '../../../machines/otp.ids.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { type OtpDoc, ownedBy } from '../../domain/verifications/documents.ts'
@@ -115,7 +116,7 @@ async function loadTimeline(store: CountersignStore, doc: OtpDoc, now: number) {
       store.docs('attempts').find(ownedBy(delivery_id), { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS }),
     ),
   )
-  const eventFilter = { 'payload.otp_id': doc._id, app_id: doc.app_id }
+  const eventFilter = { 'payload.otp_id': { $in: idsOf(otp) }, app_id: doc.app_id }
   const events = await store.docs('events').find(eventFilter, { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS })
   return createTimeline({ otp, status: statusAt(value, otp, now), attempts: attempts.flat(), events })
 }

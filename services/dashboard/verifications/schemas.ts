@@ -50,6 +50,19 @@ const deliveryRecord = z
   })
   .meta({ id: 'DeliveryRecord', description: 'One message, as an operator sees it.' })
 
+const joinedId = z
+  .object({
+    otp_id: z.string().meta({ description: 'The id.' }),
+    joined_at: timeSchema('When its send joined.'),
+    by: caller.meta({ description: 'The API key of the send.' }),
+    status: savedStatus.meta({ description: 'Its own state now.' }),
+    wrong_codes: z.int().meta({ description: 'Wrong codes under this id.' }),
+    metadata: z.record(z.string(), z.string()).nullable().meta({
+      description: 'As given on its send; null without any, and when its data key is no longer configured.',
+    }),
+  })
+  .meta({ id: 'JoinedId', description: 'The id of a later send for the recipient, which joined the verification.' })
+
 const members = {
   otp_id: z.string().meta({ description: 'Identifies the verification; of a message, its `message_id`.' }),
   kind: enumOf({ verification: true, message: true }).meta({
@@ -76,7 +89,10 @@ const members = {
   order: z.array(channel).meta({ description: 'Its routing order.' }),
   sends: z.int().meta({ description: 'Sends and resends so far.' }),
   generation: z.int().meta({ description: 'A new generation has a new code.' }),
-  wrong_codes: z.int().meta({ description: 'Wrong codes so far.' }),
+  wrong_codes: z.int().meta({ description: 'Wrong codes so far, under all its ids.' }),
+  joined: z.array(joinedId).meta({
+    description: 'The ids of later sends that joined it, by `reuse_pending` or the API of Twilio; often none.',
+  }),
   approved_by: caller.nullable().meta({ description: "Null unless approved by a key; a user's message has none." }),
   exchange: exchange.nullable().meta({ description: 'Null until its token was exchanged.' }),
   metadata: z.record(z.string(), z.string()).nullable().meta({
@@ -104,9 +120,10 @@ export const timelineEntry = z
     at: timeSchema('When it happened.'),
     happened: z.string().meta({
       description:
-        '`otp.started`, `otp.approved`, `otp.failed`, `otp.expired`, `token.exchanged`, `delivery.queued`, `delivery.sent`, `delivery.delivered`, `delivery.failed`, `delivery.arrived_late`, `provider.called`, `providers.exhausted`, `event.recorded`, `event.sent`.',
+        '`otp.started`, `otp.joined`, `otp.approved`, `otp.failed`, `otp.expired`, `token.exchanged`, `delivery.queued`, `delivery.sent`, `delivery.delivered`, `delivery.failed`, `delivery.arrived_late`, `provider.called`, `providers.exhausted`, `event.recorded`, `event.sent`.',
     }),
     by: caller.nullable().optional().meta({ description: 'The API key; null when the user approved by a message.' }),
+    otp_id: z.string().optional().meta({ description: 'Which of its ids, where that is not the first.' }),
     key_id: z.string().optional().meta({ description: 'The API key that exchanged the token.' }),
     channel: channel.optional().meta({ description: 'The channel of the message.' }),
     delivery_id: z.string().optional().meta({ description: 'The message.' }),

@@ -6,7 +6,6 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { firstIdAt, withPrefix } from '../../../infra/ids.ts'
 import type { Filter } from '../../../infra/store/docs.ts'
-import { getOne } from '../../../infra/store/one-doc.ts'
 import { statusAt } from '../../../machines/otp.code-life.ts'
 import { MODES } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
@@ -15,6 +14,7 @@ import { deliveryStatus, keyMode, savedStatus } from '../../domain/openapi/share
 import { channel, country } from '../../domain/tenancy/value-schemas.ts'
 import { MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { otpById } from '../../domain/verifications/joined-ids.ts'
 import { metadataIndexes, recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { metadataOf, otpIdOfMetadataIndex } from '../../domain/verifications/metadata.ts'
 import { lookupForm } from '../../domain/verifications/valid-recipient.ts'
@@ -98,7 +98,7 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
 
   /** No index serves an id and a recipient, so the recipient of the one document is compared. */
   async function* readOne(otp_id: string, { app_id, recipient }: Search): AsyncGenerator<OtpDoc> {
-    const doc = await getOne(docs, otp_id)
+    const doc = await otpById({ otps: docs, joinedIds: store.docs('joined_ids') }, otp_id)
     if (!doc || (app_id !== undefined && doc.app_id !== app_id)) return
     const isOfRecipient =
       recipient === undefined || recipientIndexes(keyring, doc, lookupForm(recipient)).includes(doc.recipient)

@@ -68,17 +68,29 @@ function whyCalled(provider: string, calls: readonly AttemptDoc[], stored: Route
 
 /** A cancel has no entry: its time is not stored. */
 function otpEntries(
-  { first_sent_at, expires_at, started_by, approval, failed_at, exchange }: Otp,
+  { first_sent_at, expires_at, started_by, approval, failed_at, joined = [], exchange }: Otp,
   status: SavedStatus,
 ): TimelineEntry[] {
   return [
     { at: first_sent_at, happened: 'otp.started', by: started_by },
-    ...(approval ? [{ at: approval.at, happened: 'otp.approved', by: approval.by, channel: approval.channel }] : []),
+    ...joined.map(({ joined_at, otp_id, by }) => ({ at: joined_at, happened: 'otp.joined', otp_id, by })),
+    ...(approval ? [approvalEntry(approval)] : []),
     ...(failed_at === undefined ? [] : [{ at: failed_at, happened: 'otp.failed' }]),
+    ...joined.flatMap(({ failed_at, otp_id }) =>
+      failed_at === undefined ? [] : [{ at: failed_at, happened: 'otp.failed', otp_id }],
+    ),
     ...(exchange ? [{ at: exchange.at, happened: 'token.exchanged', key_id: exchange.key_id }] : []),
     ...(status === 'expired' ? [{ at: expires_at, happened: 'otp.expired' }] : []),
   ]
 }
+
+const approvalEntry = ({ at, by, channel, otp_id }: NonNullable<Otp['approval']>): TimelineEntry => ({
+  at,
+  happened: 'otp.approved',
+  by,
+  channel,
+  otp_id,
+})
 
 function deliveryEntries(delivery: Delivery, because: string | undefined): TimelineEntry[] {
   const { delivery_id, channel, generation, status, created_at, updated_at } = delivery

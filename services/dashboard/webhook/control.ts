@@ -54,7 +54,7 @@ const LATE_EVENTS_MS = 10_000
 
 export function createWebhookControl({ store, broker, clock, log }: WebhookControlDeps): WebhookControl {
   const [webhooks, events] = [store.docs('webhooks'), batchDocs(store.docs('events'))]
-  const replayDeps = { events, otps: store.docs('otps') }
+  const replayDeps = { events, otps: store.docs('otps'), joinedIds: store.docs('joined_ids') }
   const remind = createRemind({ broker, log })
 
   async function endpointWith(_id: string): Promise<WebhookEndpoint | null> {

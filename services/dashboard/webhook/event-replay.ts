@@ -6,16 +6,15 @@ import type { Docs, Operators } from '../../../infra/store/docs.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import { changeOne, getOne } from '../../../infra/store/one-doc.ts'
 import { groupBy } from '../../../machines/group-by.ts'
-import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { type OtpById, otpOfEvent } from '../../domain/verifications/joined-ids.ts'
 import { asksFor, type EventDoc, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
 import { refOf } from '../../domain/webhooks/endpoint-ids.ts'
 import { docsOfEvent, eventDocId, eventOfDoc } from '../../domain/webhooks/event-ids.ts'
-import { fullFields, minimalPayload, otpOf } from '../../domain/webhooks/full-payload.ts'
+import { fullFields, minimalPayload } from '../../domain/webhooks/full-payload.ts'
 import { newEvent } from '../../domain/webhooks/new-event.ts'
 
-export interface ReplayDeps {
+export interface ReplayDeps extends OtpById {
   events: Pick<Docs<EventDoc>, 'get' | 'find' | 'insert' | 'change'>
-  otps: Pick<Docs<OtpDoc>, 'get'>
 }
 
 /** More documents than an event has: one for each endpoint of its app, deleted ones included. */
@@ -43,7 +42,7 @@ export function endpointsToReplay(
 /** Changes the event's document for this endpoint, or makes one. `docs`: all of the event, at least one. Resolves with the document as it
  *  is afterwards; null when the event was removed meanwhile. */
 export async function replayTo(
-  { events, otps }: ReplayDeps,
+  { events, ...otpsById }: ReplayDeps,
   docs: readonly EventDoc[],
   endpoint: WebhookEndpoint,
   update: (found: EventDoc) => Operators<EventDoc>,
@@ -54,7 +53,7 @@ export async function replayTo(
     const { with_metadata, ...event } = source
     const minimal = { ...event, _id: eventOfDoc(source), payload: minimalPayload(source.payload) }
     const fields =
-      endpoint.payload === 'full' ? { ...minimal, ...fullFields(minimal, await otpOf(otps, source)) } : minimal
+      endpoint.payload === 'full' ? { ...minimal, ...fullFields(minimal, await otpOfEvent(otpsById, source)) } : minimal
     const copy = newEvent(fields, 'unsent', refOf(endpoint))
     await events.insert([source.discard_answers ? { ...copy, discard_answers: true } : copy])
   }

@@ -19,7 +19,7 @@ import {
   type KnownEntries,
   spendOf,
 } from './booking.ts'
-import type { AccountDoc, Entry, MoneyStore } from './documents.ts'
+import type { AccountDoc, Entry, LedgerItem, MoneyStore } from './documents.ts'
 import { createLedgerWriter } from './ledger-writer.ts'
 
 export interface Accounts {
@@ -28,10 +28,10 @@ export interface Accounts {
    *  changes nothing. A hold that is never confirmed is checked by the sweeper. */
   confirmHold(delivery_id: string): void
   balance(company_id: string): Promise<number>
-  /** Whether an entry of this name was entered. */
-  knows(company_id: string, entry: string): Promise<boolean>
-  /** Resolves when all that was entered for a company is in the ledger. */
-  flush(company_id: string): Promise<void>
+  /** The entry of this name, if it was entered. */
+  find(company_id: string, entry: string): Promise<LedgerItem | undefined>
+  /** Resolves when all that was entered for a company is in the ledger: with the company as it was read before. */
+  flush(company_id: string): Promise<AccountDoc>
   /** Resolves when all entries of this process are in the ledger, or left in the company's document for the sweeper. */
   settled(): Promise<void>
 }
@@ -111,12 +111,16 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
   return {
     enter: (company_id, entry, cap) => enter({ company_id, entry, cap }),
     confirmHold: ledgerWriter.confirm,
-    async knows(company_id, entry) {
-      if (waitingItems(await accountOf(company_id)).some(item => item.entry === entry)) return true
-      return (await ledger.find({ company_id, entry }, { sort: { entry: 1 }, limit: 1 })).length > 0
+    async find(company_id, entry) {
+      const waiting = waitingItems(await accountOf(company_id)).find(item => item.entry === entry)
+      return waiting ?? (await ledger.find({ company_id, entry }, { sort: { entry: 1 }, limit: 1 }))[0]
     },
     balance: async company_id => (await getOne(companies, company_id))?.balance ?? 0,
-    flush: async company_id => ledgerWriter.moveAll(await accountOf(company_id)),
+    async flush(company_id) {
+      const account = await accountOf(company_id)
+      await ledgerWriter.moveAll(account)
+      return account
+    },
     settled: ledgerWriter.settled,
   }
 }

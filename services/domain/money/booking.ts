@@ -25,7 +25,7 @@ export interface BookedEntry {
 }
 
 /** Entries that were entered before, by name. */
-export type KnownEntries = ReadonlyMap<string, Pick<LedgerItem, 'cap_key'>>
+export type KnownEntries = ReadonlyMap<string, Pick<LedgerItem, 'cap_key'> & Partial<Pick<LedgerItem, 'message'>>>
 
 export function book(
   { balance, spent }: Pick<Account, 'balance' | 'spent'>,
@@ -37,7 +37,7 @@ export function book(
   const spentByKey = new Map(Object.entries(spent))
   let left = balance
   const answers = requests.map((one): EnterResult => {
-    const { entry } = one
+    const entry = withMessageOfHold(one.entry, known)
     if (seen.has(entry.entry)) return 'known'
     const spend = spendOf(one, known)
     const after = (spentByKey.get(spend?.key ?? '') ?? 0) + (spend?.micros ?? 0)
@@ -54,6 +54,10 @@ export function book(
   })
   return { booked, answers }
 }
+
+/** What a message was is told by its hold. */
+const withMessageOfHold = (entry: Entry, known: KnownEntries): Entry =>
+  entry.message ? entry : { ...entry, message: known.get(`hold:${entry.delivery_id}`)?.message ?? null }
 
 /** A recharge may overdraw. After it, what gives money back must not be refused because the balance is still below zero. */
 const needsFunds = ({ kind, micros }: Entry): boolean => micros < 0 && kind !== 'recharge'

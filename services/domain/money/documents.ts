@@ -8,6 +8,13 @@ import type { Channel, Priced } from '../../../machines/channels.ts'
  *  with 0, it was erased, and stays paid. `recharge`: the code of a refunded delivery was entered, so it is charged again. */
 export type EntryKind = 'credit' | 'hold' | 'refund' | 'void' | 'recharge'
 
+/** What a message was, so that its price can be explained once its verification is gone. */
+export interface PaidMessage {
+  app_id: string
+  channel: Channel
+  country: string | null
+}
+
 export interface Entry {
   /** Names the fact. An entry of the same name counts once in its company. */
   entry: string
@@ -18,6 +25,10 @@ export interface Entry {
   otp_id: string | null
   delivery_id: string | null
   note: string | null
+  /** The API key whose send it was, or the person who credited or tested. Null for refunds and the like, for which there was no request. */
+  by: string | null
+  /** Null for a credit. An entry that follows the hold of its delivery gets that of the hold when it is entered. */
+  message: PaidMessage | null
 }
 
 /** An entry in its place in the ledger: `seq` counts an account's entries from 1, without a gap. */
@@ -54,6 +65,8 @@ export interface Account {
   /** When the oldest batch was entered; absent without one. Old ones were left by a process that died, and the sweeper moves them to the
    *  ledger. */
   behind_at?: number
+  /** The last entry of which the ledger says which provider took its message; absent before the first. */
+  settled_seq?: number
   /** What was spent below spend caps, by `capKey`. */
   spent: Record<string, number>
 }
@@ -66,23 +79,41 @@ export interface LedgerDoc extends LedgerItem, RevisedDoc {
    *  checked. */
   check_at?: number
   partition?: number
+  /** The provider that took the message of the entry; null where none did. Absent until it is settled: settled-entries.ts. */
+  provider?: string | null
+  /** Of a hold: how many calls of providers accepted its message. */
+  accepted?: number
 }
 
 /** Ids sort by the entries' numbers within a company. */
 export const ledgerId = (company_id: string, seq: number): string => `${company_id}:${String(seq).padStart(15, '0')}`
 
-export const holdEntry = (otp_id: string | null, delivery_id: string, micros: number): Entry => ({
+export const creditEntry = (entry: string, credit: Pick<Entry, 'micros' | 'note' | 'by'>): Entry => ({
+  entry,
+  kind: 'credit',
+  otp_id: null,
+  delivery_id: null,
+  message: null,
+  ...credit,
+})
+
+/** What a message costs, and who pays for it. */
+export type HeldMessage = Pick<Entry, 'otp_id' | 'by'> & { delivery_id: string; micros: number; message: PaidMessage }
+
+export const holdEntry = ({ otp_id, delivery_id, micros, by, message }: HeldMessage): Entry => ({
   entry: `hold:${delivery_id}`,
   kind: 'hold',
   micros: -micros,
   otp_id,
   delivery_id,
   note: null,
+  by,
+  message,
 })
 
 /** A test of a provider has no verification. The hold is not checked by the sweeper: a test that was cut off may have been sent. */
-export const testHoldEntry = (provider: string, delivery_id: string, micros: number): Entry => ({
-  ...holdEntry(null, delivery_id, micros),
+export const testHoldEntry = (provider: string, held: Omit<HeldMessage, 'otp_id'>): Entry => ({
+  ...holdEntry({ ...held, otp_id: null }),
   note: `test of the provider ${provider}`,
 })
 
@@ -94,6 +125,8 @@ export const refundEntry = (otp_id: string | null, delivery_id: string, micros: 
   otp_id,
   delivery_id,
   note: null,
+  by: null,
+  message: null,
 })
 
 /** The delivery was sent and its verification erased since. This entry of 0 keeps the hold from being voided. */
@@ -115,6 +148,8 @@ export const rechargeEntry = (otp_id: string, delivery_id: string, micros: numbe
   otp_id,
   delivery_id,
   note: null,
+  by: null,
+  message: null,
 })
 
 export interface Price extends Doc {

@@ -26,6 +26,7 @@ export async function eraseVerifications(store: VerificationStore, ended: readon
       : store.docs('sandbox_messages').remove({ _id: { $in: deliveries } }, deliveries.length),
     eraseClaims(store, ended),
     eraseMetadataIndexes(store, ended),
+    eraseJoinedIds(store, ended),
   ])
   const verifications = ids.length === 0 ? 0 : await store.docs('otps').remove({ _id: { $in: ids } }, ids.length)
   return { verifications, attempts, messages, idempotency_keys }
@@ -53,6 +54,11 @@ async function removeClaimsOf(store: VerificationStore, otps: readonly OtpDoc[])
 async function eraseMetadataIndexes(store: VerificationStore, ended: readonly OtpDoc[]): Promise<void> {
   const owners = ended.filter(({ metadata }) => metadata !== undefined).map(({ _id }) => _id)
   await eraseOwned(store, 'metadata_indexes', owners)
+}
+
+async function eraseJoinedIds(store: VerificationStore, ended: readonly OtpDoc[]): Promise<void> {
+  const ids = ended.flatMap(({ context }) => (context.joined ?? []).map(({ otp_id }) => otp_id))
+  if (ids.length > 0) await store.docs('joined_ids').remove({ _id: { $in: ids } }, ids.length)
 }
 
 async function eraseOwned(

@@ -4,6 +4,7 @@
 //
 // Within a verification each route weighs once, also where it was resent: a user who resends five times is one user.
 import { HOUR_MS } from '../../../infra/time.ts'
+import { allWrongCodes, firstWrongAt } from '../../../machines/otp.ids.ts'
 import { carriesCode, isMessage } from '../../../machines/otp.queries.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
@@ -67,10 +68,11 @@ function earningMessage({ value, context: { approval, deliveries } }: SavedOtp):
 }
 
 /** The last message before the first wrong code. A message that was made after it is not known to have arrived. */
-function guessedMessage({ wrong_codes, first_wrong_at = Infinity, deliveries }: Otp): Delivery | undefined {
-  if (wrong_codes === 0) return undefined
-  return deliveries.findLast(
-    delivery => delivery.created_at <= first_wrong_at && carriesCode(delivery) && wasSent(delivery),
+function guessedMessage(otp: Otp): Delivery | undefined {
+  if (allWrongCodes(otp) === 0) return undefined
+  const firstAt = firstWrongAt(otp) ?? Infinity
+  return otp.deliveries.findLast(
+    delivery => delivery.created_at <= firstAt && carriesCode(delivery) && wasSent(delivery),
   )
 }
 
@@ -82,7 +84,7 @@ function slotOf(at: number, startedAt: number): number {
 
 /** Whether the first wrong code came. It changes nothing else that is counted. */
 export const changesTried = (before: SavedOtp, after: SavedOtp): boolean =>
-  before.context.wrong_codes === 0 && after.context.wrong_codes > 0
+  allWrongCodes(before.context) === 0 && allWrongCodes(after.context) > 0
 
 /** What a change adds: its entries after, and those before, which are taken out. */
 export function* changedEntries(

@@ -27,6 +27,8 @@ export const isClosed = (doc: Closable | undefined): boolean => (doc?.closed_at 
 export interface Company extends RevisedDoc, Account, Closable {
   name: string
   created_at: number
+  /** An IANA time zone, in which its months begin and end. Absent: UTC. */
+  timezone?: string
   /** Its owners are told when the balance is below this. Absent: they are not. */
   low_balance_micros?: number
   /** Present with `low_balance_micros`, so that an index lists these companies by id. */

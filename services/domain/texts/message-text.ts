@@ -2,6 +2,7 @@
 // the channel actor sends it and the sandbox inbox shows it, and both must get the same text. languages.ts says how to add a language.
 import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import type { SendText } from '../../../machines/otp.ts'
 import type { SmsSettings } from '../../../machines/settings.ts'
 import { fill } from './fill.ts'
 import { CHAT_SENTENCES, type ChatSentences } from './languages.chat.ts'
@@ -19,9 +20,25 @@ export interface MessageInput {
   code: string
   /** How long the code is valid. Null where that is not known: then nothing is said of it, and an own text that would say it is not used. */
   minutes: number | null
-  sms: Pick<SmsSettings, 'domain' | 'android_hash'>
+  /** What an SMS ends with; null: nothing. */
+  ending: TextEnding | null
   /** The app's own text, as `ownTextFor` chooses it; null or absent: the built-in one. */
   own?: ChosenText | null
+}
+
+/** Android finds its hash on any line; browsers read the domain and the code from the last line only. A text has one of the two. */
+export type TextEnding = { app_hash: string } | { domain: string }
+
+/** `named`: what the send says. */
+export function endingOf(
+  { domains, android_hashes }: Pick<SmsSettings, 'domains' | 'android_hashes'>,
+  named: SendText = {},
+): TextEnding | null {
+  if (named.app_hash !== undefined) return { app_hash: named.app_hash }
+  const domain = named.domain ?? domains[0]
+  if (domain !== undefined) return { domain }
+  const [app_hash] = android_hashes
+  return app_hash === undefined ? null : { app_hash }
 }
 
 /** A text with `{code}`, `{app}` and `{minutes}`. */
@@ -52,7 +69,7 @@ export function renderMessage({
   app,
   code,
   minutes,
-  sms,
+  ending,
   own: given = null,
 }: MessageInput): MessageText {
   const own = given !== null && minutes === null && saysMinutes(given) ? null : given
@@ -60,7 +77,7 @@ export function renderMessage({
   const template = own ?? builtIn
   const values = { app, code, ...(minutes !== null && { minutes: String(minutes) }) }
   const text = fill(template.text, values)
-  if (channel === 'sms') return plainMessage([text, ...autofillLines(sms, code)].join('\n'))
+  if (channel === 'sms') return plainMessage([text, ...endingLines(ending, code)].join('\n'))
   if (channel !== 'email') return plainMessage(text)
   // A line break in an app's name must not add a header.
   const subject = fill(template.subject ?? builtIn.subject ?? '', values).replaceAll(/\p{Cc}+/gu, ' ')
@@ -103,8 +120,7 @@ export const contactRequestText = (locale: string, app: string): string =>
 const languageOf = (locale: string): string => (Object.hasOwn(SENTENCES, locale) ? locale : 'en')
 const chatSentences = (locale: string): ChatSentences => CHAT_SENTENCES[languageOf(locale)] as ChatSentences
 
-/** Android finds its hash on any line; browsers read the domain and the code from the last line only. */
-function autofillLines({ domain, android_hash }: MessageInput['sms'], code: string): string[] {
-  const lines = [...(android_hash === null ? [] : [android_hash]), ...(domain === null ? [] : [`@${domain} #${code}`])]
-  return lines.length === 0 ? [] : ['', ...lines]
+function endingLines(ending: TextEnding | null, code: string): string[] {
+  if (ending === null) return []
+  return ['', 'app_hash' in ending ? ending.app_hash : `@${ending.domain} #${code}`]
 }

@@ -6,7 +6,15 @@ import type { AppSettings } from '../../../machines/settings.ts'
 import { smsSegments } from '../../../machines/sms-segments.ts'
 import type { InputProblem } from '../tenancy/problems.ts'
 import { fill, filledLength, PLACEHOLDER } from './fill.ts'
-import { type ChosenText, LANGUAGES, type MessageInput, minutesInText, renderMessage } from './message-text.ts'
+import {
+  type ChosenText,
+  endingOf,
+  LANGUAGES,
+  type MessageInput,
+  minutesInText,
+  renderMessage,
+  type TextEnding,
+} from './message-text.ts'
 
 type TextSettings = Pick<AppSettings, 'texts' | 'locale'>
 
@@ -60,7 +68,7 @@ export function ownTextProblems(
         channel,
         locale,
         app,
-        sms: settings.channels.sms,
+        ending: longestEnding(settings.channels.sms),
         ...longestValues(settings),
         own: { ...own, locale },
       }
@@ -83,6 +91,12 @@ export function ownTextProblems(
     if (html !== null) report(`${path}.html`, templateProblem(html) ?? misplacedPlaceholder(html))
   }
   return problems
+}
+
+/** For the count of segments: the line of a domain has the code besides, and a send may name any of them. */
+const longestEnding = (sms: AppSettings['channels']['sms']): TextEnding | null => {
+  const [domain] = sms.domains.toSorted((one, other) => other.length - one.length)
+  return endingOf(sms, domain === undefined ? {} : { domain })
 }
 
 /** For the count of segments. */

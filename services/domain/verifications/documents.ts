@@ -45,6 +45,13 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
   purge_at: Date
 }
 
+/** The id of a send that joined a pending verification, whose document lists it too. */
+export interface JoinedIdDoc extends Doc {
+  /** The first id of that verification. */
+  otp_id: string
+  purge_at: Date
+}
+
 /** A verification is found by one value of its metadata through this. Its `_id` begins with the verification's. */
 export interface MetadataIndexDoc extends Doc {
   /** Keyed index of name and value. It differs in every app and mode. */
@@ -74,13 +81,16 @@ export interface ClaimDoc extends Doc {
   sealed_key?: string
   /** In the claim of a message's content: the indexes of the idempotency key that its call brought. */
   keys?: string[]
-  /** Where its call resent a verification (`reuse_pending`): what that answered other than the send of the verification had. */
+  /** Where its call joined a verification (`reuse_pending`): what that answered other than the send of the verification had. */
   answer?: ClaimedAnswer
   expires_at: number
   purge_at: Date
 }
 
-export type ClaimedAnswer = Pick<VerificationView, 'status' | 'channel' | 'sealed_action_url' | 'completion'>
+export type ClaimedAnswer = Pick<
+  VerificationView,
+  'otp_id' | 'first_id' | 'status' | 'channel' | 'sealed_action_url' | 'completion'
+>
 
 /** A challenge that was solved and used. Its `_id` is the digest of the salt. */
 export interface SpentChallengeDoc extends Doc {
@@ -247,6 +257,7 @@ export const VERIFICATION_COLLECTIONS = {
     purged: true,
     sharding: { key: { _id: 'hashed' }, byId: { asker: 'people', why: 'erasures; data keys rotate' } },
   }),
+  joined_ids: collection<JoinedIdDoc>({ indexes: [], purged: true, sharding: { key: { _id: 'hashed' } } }),
   event_looks: collection<EventLookDoc>({ indexes: [] }),
   claims: collection<ClaimDoc>({
     indexes: [],

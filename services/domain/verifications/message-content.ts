@@ -2,9 +2,10 @@
 // Both are in the clear, and must never be stored or logged.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
+import { idOf, triesOf } from '../../../machines/otp.ids.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { TenantApp } from '../tenancy/tenancy.ts'
-import { contactRequestText, type MessageText, minutesInText, renderMessage } from '../texts/message-text.ts'
+import { contactRequestText, endingOf, type MessageText, minutesInText, renderMessage } from '../texts/message-text.ts'
 import { ownTextFor } from '../texts/own-texts.ts'
 import { atRest } from './encryption-context.ts'
 
@@ -16,7 +17,7 @@ export interface MessageContent extends MessageText {
 
 export interface ContentInput {
   otp: Otp
-  delivery: Pick<Delivery, 'delivery_id' | 'channel' | 'generation' | 'created_at' | 'writer'>
+  delivery: Pick<Delivery, 'delivery_id' | 'channel' | 'generation' | 'created_at' | 'writer' | 'asked_as'>
   app: Pick<TenantApp, 'name' | 'settings'>
   /** One of `LANGUAGES`. */
   locale: string
@@ -50,16 +51,17 @@ export function renderContent(
       html: null,
     }
   const code = given ?? codeOf(keyring, otp, delivery.generation)
+  const { text } = triesOf(otp, idOf(otp, delivery))
   return {
     recipient: keyring.unseal(otp.recipient.sealed, atRest.recipient(otp.otp_id)),
     code,
     ...renderMessage({
       channel: delivery.channel,
       locale,
-      app: app.name,
+      app: text?.app_name ?? app.name,
       code,
       minutes: minutesOf(otp, delivery),
-      sms: app.settings.channels.sms,
+      ending: endingOf(app.settings.channels.sms, text),
       own: ownTextFor(app.settings, delivery.channel, otp.locale),
     }),
   }

@@ -14,17 +14,31 @@ export const MAX_METADATA_VALUE_LENGTH = 256
 /** Of all members, as JSON in UTF-8. */
 export const MAX_METADATA_BYTES = 4_096
 
-type WithMetadata = Pick<OtpDoc, '_id' | 'metadata'>
+type WithMetadata = Pick<OtpDoc, '_id' | 'metadata'> & { context: Pick<OtpDoc['context'], 'joined'> }
+
+/** Each id has those of its own send. */
+export const sealedMetadataOf = (
+  { _id, metadata, context: { joined = [] } }: WithMetadata,
+  otp_id: string,
+): string | undefined => (otp_id === _id ? metadata : joined.find(one => one.otp_id === otp_id)?.metadata)
 
 /** Null without metadata, and when their data key is no longer configured. */
-export function metadataOf(keyring: Pick<Keyring, 'unseal'>, { _id, metadata }: WithMetadata): Metadata | null {
-  const json = metadata === undefined ? null : unsealOrNull(keyring, metadata, atRest.metadata(_id))
+export function metadataOf(
+  keyring: Pick<Keyring, 'unseal'>,
+  doc: WithMetadata,
+  otp_id: string = doc._id,
+): Metadata | null {
+  const sealed = sealedMetadataOf(doc, otp_id)
+  const json = sealed === undefined ? null : unsealOrNull(keyring, sealed, atRest.metadata(otp_id))
   return json === null ? null : JSON.parse(json)
 }
 
 /** Null without metadata, and when no key would open them. Throws `MissingKey`: what is sent without them cannot be made good when the key
  *  is back. */
-export function metadataToSend(keyring: Pick<Keyring, 'unseal'>, { _id, metadata }: WithMetadata): Metadata | null {
+export function metadataToSend(
+  keyring: Pick<Keyring, 'unseal'>,
+  { _id, metadata }: Pick<OtpDoc, '_id' | 'metadata'>,
+): Metadata | null {
   try {
     return metadata === undefined ? null : JSON.parse(keyring.unseal(metadata, atRest.metadata(_id)))
   } catch (error) {

@@ -4,6 +4,7 @@
 // entry it makes itself.
 import type { Pipeline } from '../../../infra/store/docs.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import { approvedId, idOf, idsOf, ownEnd, triesOf } from '../../../machines/otp.ids.ts'
 import { carriesCode, isMessage } from '../../../machines/otp.queries.ts'
 import type { Delivery, EventEffect, Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
@@ -53,18 +54,26 @@ export interface CausedEvent {
 
 /** A failure that an earlier release saved has no time, so its event is left out. */
 export function eventsOf({ value, context }: Pick<SavedOtp, 'value' | 'context'>): CausedEvent[] {
-  const { otp_id, approval, failed_at, ended_at, deliveries } = context
+  const { approval, deliveries } = context
   const caused = (subject: string, at: number, event: WebhookEvent): CausedEvent => ({
     at,
     effect: { type: 'notify', id: eventIdFor(subject, at), ...event },
   })
   const events: CausedEvent[] = []
-  for (const { delivery_id, status, updated_at } of deliveries.filter(carriesCode))
-    if (status === 'delivered' || status === 'failed')
-      events.push(caused(delivery_id, updated_at, deliveryEvent(otp_id, delivery_id, status, isMessage(context))))
-  if (value === 'approved' && approval) events.push(caused(otp_id, approval.at, otpEvent(otp_id, value)))
-  if (value === 'failed' && failed_at !== undefined) events.push(caused(otp_id, failed_at, otpEvent(otp_id, value)))
-  if ((value === 'expired' || value === 'canceled') && ended_at !== undefined)
-    events.push(caused(otp_id, ended_at, otpEvent(otp_id, value)))
+  for (const delivery of deliveries.filter(carriesCode)) {
+    const { delivery_id, status, updated_at } = delivery
+    if (status !== 'delivered' && status !== 'failed') continue
+    const event = deliveryEvent(idOf(context, delivery), delivery_id, status, isMessage(context))
+    events.push(caused(delivery_id, updated_at, event))
+  }
+  for (const otp_id of idsOf(context)) {
+    const { failed_at, ended_at } = triesOf(context, otp_id)
+    const end = ownEnd(context, otp_id) ?? value
+    if (end === 'approved' && approval && approvedId(context) === otp_id)
+      events.push(caused(otp_id, approval.at, otpEvent(otp_id, end)))
+    if (end === 'failed' && failed_at !== undefined) events.push(caused(otp_id, failed_at, otpEvent(otp_id, end)))
+    if ((end === 'expired' || end === 'canceled') && ended_at !== undefined)
+      events.push(caused(otp_id, ended_at, otpEvent(otp_id, end)))
+  }
   return events
 }

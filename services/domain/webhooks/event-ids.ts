@@ -23,6 +23,10 @@ const RANDOM_CHARS = 16
 export const eventIdFor = (subject: string, at: number): string =>
   firstIdAt('evt', at).slice(0, -RANDOM_CHARS) + subject.slice(-RANDOM_CHARS)
 
+/** Of events that tell several subjects the same. */
+export const eventIdsFor = (subjects: readonly string[], at: number): Record<string, string> =>
+  Object.fromEntries(subjects.map(subject => [subject, eventIdFor(subject, at)]))
+
 /** `event_id`: as the store has it, without `test_`. */
 export const eventDocId = (event_id: string, { endpoint_id }: EndpointRef): string =>
   endpoint_id === undefined ? event_id : `${event_id}:${endpoint_id}`

@@ -2,8 +2,6 @@
 // payload. It is made when the event is stored for its endpoint, so that every attempt sends the same bytes. Metadata are read from the
 // verification when the event is sent, so that no copy of them has to be erased.
 import { isoTime } from '../../../infra/iso-time.ts'
-import type { Doc, Docs } from '../../../infra/store/docs.ts'
-import { getOne } from '../../../infra/store/one-doc.ts'
 import type { Otp } from '../../../machines/otp.ts'
 import type { EventDoc } from './documents.ts'
 
@@ -12,8 +10,8 @@ const EXTRA_MEMBERS = ['channel', 'country', 'reason', 'created_at'] as const
 type Payload = EventDoc['payload']
 type Described = Pick<EventDoc, 'payload' | 'created_at'>
 
-/** Of a verification's document. */
-interface DescribedOtp extends Doc {
+/** Of a verification's document. The metadata are those of the id that the event names. */
+interface DescribedOtp {
   context: Pick<Otp, 'deliveries' | 'approval' | 'channel' | 'recipient'>
   metadata?: string
 }
@@ -51,12 +49,4 @@ function detailsOf({ context }: DescribedOtp, delivery_id: string | undefined) {
     country: context.recipient.country,
     reason: delivery?.reason,
   }
-}
-
-/** Reads the verification of an event. */
-export async function otpOf(
-  otps: Pick<Docs<DescribedOtp>, 'get'>,
-  { payload: { otp_id } }: Pick<EventDoc, 'payload'>,
-): Promise<DescribedOtp | null> {
-  return otp_id === undefined ? null : ((await getOne(otps, otp_id)) ?? null)
 }

@@ -15,6 +15,7 @@ export const TWILIO_ERRORS = {
   invalid: { code: 60200, status: 400, message: 'Invalid parameter' },
   checksSpent: { code: 60202, status: 429, message: 'Max check attempts reached' },
   sendsSpent: { code: 60203, status: 429, message: 'Max send attempts reached' },
+  customCode: { code: 60204, status: 403, message: 'Custom code not allowed' },
   cooldown: { code: 60212, status: 429, message: 'Too many concurrent requests for phone number' },
   channelOff: { code: 60223, status: 403, message: 'Delivery channel is disabled' },
   blocked: { code: 60410, status: 403, message: 'Verification delivery attempt blocked' },
@@ -48,7 +49,8 @@ function errorOf(failure: Problem, ctx: Context): TwilioError {
   }
   switch (type) {
     case 'ValidationError':
-      return invalid((errors ?? []).map(({ path, message }) => `\`${path}\` ${message}`).join('; '))
+      if (errors?.some(({ path }) => path === 'CustomCode')) return TWILIO_ERRORS.customCode
+      return invalid((errors ?? []).map(({ path, message }) => `\`${parameterOf(path)}\` ${message}`).join('; '))
     case 'InvalidRecipientError':
       return invalid('`To` must be a valid phone number in E.164 format, or an email address')
     case 'NoEnabledChannelError':
@@ -82,6 +84,9 @@ function errorOf(failure: Problem, ctx: Context): TwilioError {
   // Twilio's codes for statuses of HTTP.
   return { code: 20_000 + status, status, message: failure.message }
 }
+
+/** What the OTP actor refuses has the names of the other API. */
+const parameterOf = (path: string): string => (path === 'app_hash' ? 'AppHash' : path)
 
 const invalid = (what: string): TwilioError => ({ ...TWILIO_ERRORS.invalid, message: `Invalid parameter: ${what}` })
 

@@ -111,6 +111,7 @@ export const TWILIO_OPERATIONS = {
       example: verification,
     },
     refusals: [
+      refusalOf(TWILIO_ERRORS.customCode, 'It brings a code: codes are made here.'),
       refusalOf(TWILIO_ERRORS.sendsSpent, 'All sends of the verification are spent, or too many for the recipient.'),
       refusalOf(TWILIO_ERRORS.cooldown, 'Created again in the cooldown.'),
       refusalOf(TWILIO_ERRORS.tooMany, 'Another limit was hit.'),

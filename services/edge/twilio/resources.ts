@@ -4,7 +4,7 @@ import { isoTime } from '../../../infra/iso-time.ts'
 import { carriesCode } from '../../../machines/otp.queries.ts'
 import type { Otp, OtpStatus } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
-import { verificationView } from '../../../machines/otp.view.ts'
+import { type StatusView, statusView } from '../../../machines/otp.view.ts'
 import { twilioSid } from '../../domain/tenancy/twilio-sids.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
@@ -20,10 +20,17 @@ const STATUSES: Record<OtpStatus, Status> = {
   expired: 'expired',
 }
 
-export function verificationOf(keyring: Keyrings, doc: OtpDoc, now: number, base: string): VerificationResource {
+/** `otp_id`: the id that is shown, one of the verification's. */
+export function verificationOf(
+  keyring: Keyrings,
+  doc: OtpDoc,
+  otp_id: string,
+  now: number,
+  base: string,
+): VerificationResource {
   const saved = toCurrentVersion(doc)
   const { context: otp } = saved
-  const shared = sharedMembers(keyring, doc, verificationView(saved, now).status, updatedAt(otp))
+  const shared = sharedMembers(keyring, doc, statusView(saved, now, otp_id), updatedAt(otp))
   return {
     ...shared,
     lookup: {},
@@ -38,15 +45,26 @@ export function verificationOf(keyring: Keyrings, doc: OtpDoc, now: number, base
 }
 
 /** `doc`: from before the check. */
-export const checkOf = (keyring: Keyrings, doc: OtpDoc, status: OtpStatus, now: number): CheckResource => ({
-  ...sharedMembers(keyring, doc, status, now),
+export const checkOf = (
+  keyring: Keyrings,
+  doc: OtpDoc,
+  otp_id: string,
+  status: OtpStatus,
+  now: number,
+): CheckResource => ({
+  ...sharedMembers(keyring, doc, { ...statusView(toCurrentVersion(doc), now, otp_id), status }, now),
   sna_attempts_error_codes: [],
 })
 
 type Keyrings = Pick<Keyring, 'unseal'>
 
-const sharedMembers = (keyring: Keyrings, doc: OtpDoc, status: OtpStatus, updated_at: number) => ({
-  sid: twilioSid('otp', doc._id),
+const sharedMembers = (
+  keyring: Keyrings,
+  doc: OtpDoc,
+  { otp_id, status, created_at }: Pick<StatusView, 'otp_id' | 'status' | 'created_at'>,
+  updated_at: number,
+) => ({
+  sid: twilioSid('otp', otp_id),
   service_sid: twilioSid('app', doc.app_id),
   account_sid: twilioSid('cmp', doc.company_id),
   to: keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id)),
@@ -55,7 +73,7 @@ const sharedMembers = (keyring: Keyrings, doc: OtpDoc, status: OtpStatus, update
   valid: status === 'approved',
   amount: null,
   payee: null,
-  date_created: secondsOf(doc.context.first_sent_at),
+  date_created: secondsOf(created_at),
   date_updated: secondsOf(updated_at),
 })
 

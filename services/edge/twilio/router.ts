@@ -14,16 +14,16 @@ import { describeRequest } from '../../../infra/http/request-log.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { routerPath } from '../../../infra/openapi/operation.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
-import type { Identity, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { CallOf, Identity, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import { groupBy } from '../../../machines/group-by.ts'
-import { statusAt } from '../../../machines/otp.code-life.ts'
+import { idsOf, statusOf } from '../../../machines/otp.ids.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import type { Admission } from '../../domain/admission.ts'
 import { problem, validationProblem } from '../../domain/errors.ts'
 import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
 import { inWords } from '../../domain/tenancy/problem-words.ts'
 import { otpIdOfSid, twilioSid } from '../../domain/tenancy/twilio-sids.ts'
-import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import type { JoinedIdDoc, OtpDoc } from '../../domain/verifications/documents.ts'
 import { latestOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
 import { recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
@@ -48,6 +48,7 @@ export interface TwilioDeps {
   respond: ReturnType<typeof createRespond>
   reportMissingKey: ReportMissingKey
   otps: Pick<Docs<OtpDoc>, 'get' | 'find'>
+  joinedIds: Pick<Docs<JoinedIdDoc>, 'get'>
   refusals: Pick<RefusalLog, 'record'>
   keyring: Pick<Keyring, 'unseal' | 'indexes'>
   clock: Pick<Clock, 'now'>
@@ -55,11 +56,29 @@ export interface TwilioDeps {
   http: Pick<Config['http'], 'maxBodyBytes' | 'publicUrl'>
 }
 
+/** A verification, and which of its ids is meant. */
+interface Found {
+  doc: OtpDoc
+  otp_id: string
+}
+
 type Handle = (ctx: Context, by: Identity) => Promise<void>
 
 export function createTwilioRouter(deps: TwilioDeps): Router {
-  const { identify, findCaller, admission, calls, callOtp, respond, reportMissingKey, otps, keyring, clock, http } =
-    deps
+  const {
+    identify,
+    findCaller,
+    admission,
+    calls,
+    callOtp,
+    respond,
+    reportMissingKey,
+    otps,
+    joinedIds,
+    keyring,
+    clock,
+    http,
+  } = deps
   const recordRefusal = createRecordRefusal(deps.refusals, 'send')
   const inTwiliosShape: Middleware = (ctx, next) => {
     ctx.state.answerProblem = answerProblem
@@ -90,42 +109,52 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
 
   const canonical = (to: string, by: Identity): string | undefined => acceptRecipient(to, by.mode)?.parsed.value
 
-  async function findLatest(to: string, by: Identity): Promise<OtpDoc | null> {
+  /** A recipient means the latest id of their latest verification: that of the latest create. */
+  async function findLatest(to: string, by: Identity): Promise<Found | null> {
     const recipient = canonical(to, by)
-    return recipient === undefined ? null : latestOfRecipient({ otps, keyring }, by, recipient)
+    const doc = recipient === undefined ? null : await latestOfRecipient({ otps, keyring }, by, recipient)
+    return doc && { doc, otp_id: idsOf(doc.context).at(-1) ?? doc._id }
   }
 
-  async function readOr404(by: Identity, read: () => Promise<OtpDoc | null>): Promise<OtpDoc> {
-    const doc = await admission.read(by, read)
-    if (doc === null) throw otpNotFound()
-    return doc
+  async function findById(otp_id: string | null, by: Identity): Promise<Found | null> {
+    const doc = await findOwn({ otps, joinedIds }, otp_id, by)
+    return doc && { doc, otp_id: otp_id ?? doc._id }
   }
 
-  /** `name`: a SID, or the recipient, whose latest verification is meant. */
-  function find(name: string, by: Identity): Promise<OtpDoc> {
+  async function readOr404(by: Identity, read: () => Promise<Found | null>): Promise<Found> {
+    const found = await admission.read(by, read)
+    if (found === null) throw otpNotFound()
+    return found
+  }
+
+  /** `name`: a SID, or the recipient. */
+  function find(name: string, by: Identity): Promise<Found> {
     const otp_id = otpIdOfSid(name)
-    return readOr404(by, () => (otp_id === null ? findLatest(name, by) : findOwn(otps, otp_id, by)))
+    return readOr404(by, () => (otp_id === null ? findLatest(name, by) : findById(otp_id, by)))
   }
 
-  function show(ctx: Context, doc: OtpDoc, status: number): void {
-    describeRequest(ctx, { otp_id: doc._id })
+  function show(ctx: Context, { doc, otp_id }: Found, status: number): void {
+    describeRequest(ctx, { otp_id })
     ctx.status = status
     // Koa's `origin` is the header of that name.
     const base = http.publicUrl ?? `${ctx.protocol}://${ctx.host}`
-    ctx.body = unsealed(reportMissingKey, traceOf(ctx), () => verificationOf(keyring, doc, clock.now(), base))
+    ctx.body = unsealed(reportMissingKey, traceOf(ctx), () => verificationOf(keyring, doc, otp_id, clock.now(), base))
   }
 
   async function showAnswered(ctx: Context, by: Identity, answer: OtpAnswer, status: number): Promise<void> {
     const { otp_id } = respond(answer, traceOf(ctx))
-    show(ctx, await readOr404(by, () => findOwn(otps, otp_id, by)), status)
+    show(ctx, await readOr404(by, () => findById(otp_id, by)), status)
   }
 
   const create: Handle = async (ctx, by) => {
     const ask = async (): Promise<OtpAnswer> => {
       admission.check(by)
-      const { To, Channel, Locale, DeviceIp } = await parse(ctx, schemas.newVerification)
+      const form = await parse(ctx, schemas.newVerification)
+      const { To, Channel, Locale, DeviceIp, AppHash, Tags, CustomFriendlyName } = form
       // Twilio's API knows no idempotency keys.
-      const send = calls.send({ recipient: To, locale: Locale, client_ip: DeviceIp }, by, ctx, '')
+      const body = { recipient: To, locale: Locale, client_ip: DeviceIp, app_hash: AppHash, metadata: Tags }
+      const send = calls.send(body, by, ctx, '') as CallOf<'otp.send'>
+      if (CustomFriendlyName !== undefined) send.text = { ...send.text, app_name: CustomFriendlyName }
       ctx.state.askedChannel = Channel
       const chosen = Channel === 'auto' ? {} : { channel: Channel }
       return callOtp(ctx, { ...send, ...chosen, without_link: true, reuse_pending: true } as OtpCall)
@@ -142,40 +171,41 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
   const update: Handle = async (ctx, by) => {
     admission.check(by)
     await parse(ctx, schemas.verificationChange)
-    const { _id: otp_id } = await find(ctx.params.name ?? '', by)
+    const { otp_id } = await find(ctx.params.name ?? '', by)
     await showAnswered(ctx, by, await callOtp(ctx, calls.cancel({ otp_id }, by)), 200)
   }
 
   const check: Handle = async (ctx, by) => {
     admission.check(by)
     const { To, VerificationSid, Code } = await parse(ctx, schemas.newCheck)
-    const doc = await findChecked(To, VerificationSid, by)
-    const answer = await callOtp(ctx, calls.verify({ otp_id: doc._id, code: Code }, by))
+    const { doc, otp_id } = await findChecked(To, VerificationSid, by)
+    const answer = await callOtp(ctx, calls.verify({ otp_id, code: Code }, by))
     const { status } = respond(answer, traceOf(ctx)) as Verified
     // Twilio deletes an approved verification, so of two checks with the right code one finds none.
     if (answer.kind === 'verified' && answer.repeated) throw otpNotFound()
-    describeRequest(ctx, { otp_id: doc._id })
+    describeRequest(ctx, { otp_id })
     ctx.status = 201
-    ctx.body = unsealed(reportMissingKey, traceOf(ctx), () => checkOf(keyring, doc, status, clock.now()))
+    ctx.body = unsealed(reportMissingKey, traceOf(ctx), () => checkOf(keyring, doc, otp_id, status, clock.now()))
   }
 
   /** A verification that is over is not found, except that one whose codes were all wrong says so until it would have expired. */
-  async function findChecked(to: string | undefined, sid: string | undefined, by: Identity): Promise<OtpDoc> {
+  async function findChecked(to: string | undefined, sid: string | undefined, by: Identity): Promise<Found> {
     const recipient = to === undefined ? undefined : canonical(to, by)
     if (to !== undefined && recipient === undefined) throw problem('InvalidRecipientError')
-    const doc = await readOr404(by, () =>
-      sid === undefined ? findLatest(to ?? '', by) : findOwn(otps, otpIdOfSid(sid), by),
+    const found = await readOr404(by, () =>
+      sid === undefined ? findLatest(to ?? '', by) : findById(otpIdOfSid(sid), by),
     )
+    const { doc, otp_id } = found
     // A caller that names both checks the code of that recipient, and of no other.
     if (recipient !== undefined && !recipientIndexes(keyring, by, recipient).includes(doc.recipient))
       throw otpNotFound()
     const now = clock.now()
     const { value, context: otp } = toCurrentVersion(doc)
-    const otp_status = statusAt(value, otp, now)
+    const otp_status = statusOf(value, otp, now, otp_id)
     if (otp_status === 'failed' && now < otp.expires_at)
       throw problem('OtpNotPendingError', { members: { otp_status } })
     if (otp_status !== 'pending') throw otpNotFound()
-    return doc
+    return found
   }
 
   const router = new Router({ sensitive: true })

@@ -1,13 +1,39 @@
-// The parameters and the resources of Twilio's API, as schemas. The edge parses with the objects that the document is generated from. A
-// parameter of Twilio's that would change what the user gets, and that Countersign does not have, is refused; others are ignored.
+// The parameters and the resources of Twilio's API, as schemas. The edge parses with the objects that the document is generated from. Every
+// parameter that Twilio documents is here: one that Countersign does not have is refused, with the value that would change something.
 import { z } from 'zod'
 import { isIpAddress } from '../../../infra/ip-address.ts'
 import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
+import { androidHash } from '../../../machines/settings.values.ts'
+import { shownName } from '../../domain/tenancy/value-schemas.ts'
+import { hasLink } from '../../domain/texts/own-texts.ts'
 import { enteredCode } from '../../domain/verifications/entered-code.ts'
+import { metadata } from '../schemas.requests.ts'
 
 const required = () => z.string('is required')
 /** A form holds texts, so any value is refused. */
 const unsupported = z.null('is not supported').optional()
+/** Only the value that says what happens anyway. */
+const only = (value: string) => z.literal(value, `must be ${value}: anything else is not supported`).optional()
+
+const friendlyName = shownName(30).refine(
+  name => !hasLink(name),
+  'must have no link, and no word that phones take for one',
+)
+
+const NOT_JSON = 'must be a JSON object of strings'
+
+/** As JSON, as Twilio has them. */
+const tags = z
+  .string()
+  .transform((text, ctx): unknown => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      ctx.addIssue({ code: 'custom', message: NOT_JSON })
+      return z.NEVER
+    }
+  })
+  .pipe(metadata)
 
 const recipient = { description: 'An E.164 phone number or an email address.', examples: [SAMPLE_NUMBER] }
 
@@ -21,10 +47,25 @@ export const newVerification = z
     DeviceIp: z.string().refine(isIpAddress, 'must be an IPv4 or IPv6 address').optional().meta({
       description: 'The address of the end user. Sends without one share a much tighter limit.',
     }),
+    CustomFriendlyName: friendlyName.optional().meta({ description: "In place of the app's name in the text." }),
+    AppHash: androidHash.optional().meta({
+      description: "One of the app's `channels.sms.android_hashes`: an SMS ends with it.",
+      examples: ['FA+9qCX9VSu'],
+    }),
+    Tags: tags.optional().meta({
+      description: 'The `metadata` of the verification, as JSON.',
+      type: 'string',
+      examples: ['{"order":"A-1042"}'],
+    }),
+    RiskCheck: only('enable'),
+    EnableSnaClientToken: only('false'),
     CustomCode: unsupported,
     CustomMessage: unsupported,
+    SendDigits: unsupported,
     Amount: unsupported,
     Payee: unsupported,
+    RateLimits: unsupported,
+    ChannelConfiguration: unsupported,
     TemplateSid: unsupported,
     TemplateCustomSubstitutions: unsupported,
   })
@@ -50,6 +91,7 @@ export const newCheck = z
       minLength: 4,
       examples: ['123456'],
     }),
+    SnaClientToken: unsupported,
     Amount: unsupported,
     Payee: unsupported,
   })

@@ -24,6 +24,7 @@ import { type CallResult, type RefusalDeps, recordRefusal } from './record-refus
 import { createResend, type ResendDeps } from './resend.ts'
 import { createSendOrResend, type ReuseDeps, reuseKeyOf } from './reuse-pending.ts'
 import { createSend, type SendCall, type SendDeps } from './send.ts'
+import { unlistedText, withDomainOfPage } from './send-text.ts'
 import { createVerify } from './verify.ts'
 
 export type CallDeps = SendDeps &
@@ -101,8 +102,11 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     switch (call.type) {
       case 'otp.send': {
         const app = await loadApp(call)
-        const sendCall = reusesPending(call, app.settings) ? sendOrResend : send
-        return { ...(await sendCall(id, call, app, trace, expired)), settings: app.settings }
+        const { settings } = app
+        const unlisted = unlistedText(call, settings)
+        if (unlisted) return { answer: unlisted, settings }
+        const sendCall = reusesPending(call, settings) ? sendOrResend : send
+        return { ...(await sendCall(id, withDomainOfPage(call, settings), app, trace, expired)), settings }
       }
       case 'otp.resend': {
         const app = await loadApp(call)

@@ -2,7 +2,8 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf, OtpAnswer } from '../../../machines/calls.ts'
-import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
+import { idsOf } from '../../../machines/otp.ids.ts'
+import { eventIdsFor } from '../../domain/webhooks/event-ids.ts'
 import type { IsAskedFor } from '../apps.ts'
 import type { Commit } from '../commit.ts'
 import { verificationAnswer } from './verification-answer.ts'
@@ -12,11 +13,12 @@ export const createCancel =
   async (command_id: string, call: CallOf<'otp.cancel'>, trace: Trace | undefined): Promise<OtpAnswer> => {
     const committed = await commit(call.otp_id, call.by, {
       trace,
-      async command({ _id, app_id }) {
+      async command({ app_id, context }) {
         const at = clock.now()
-        const event_id = (await isAskedFor(app_id, 'otp.canceled')) ? eventIdFor(_id, at) : undefined
-        return { id: command_id, type: 'otp.cancel', at, event_id }
+        const { otp_id, all } = call
+        const event_ids = (await isAskedFor(app_id, 'otp.canceled')) ? eventIdsFor(idsOf(context), at) : undefined
+        return { id: command_id, type: 'otp.cancel', at, ...(all ? { all } : { otp_id }), event_ids }
       },
     })
-    return verificationAnswer(committed, clock.now())
+    return verificationAnswer(committed, call.otp_id, clock.now())
   }

@@ -27,7 +27,7 @@ export const createExchange =
         try {
           genuine = isSameSecret(tokenOf(keyring, doc, doc.context.approval?.by?.key_id ?? ''), token)
           // Unsealed before the commit, so that a missing key does not use up the exchange.
-          value = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(otp_id))
+          value = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
         } catch (error) {
           // A missing key matters only if the token could otherwise be exchanged.
           if (!isMissingKeyError(error) || step(doc, { ...unchecked, genuine }).reply.kind === 'exchanged') throw error

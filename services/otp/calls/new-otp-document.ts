@@ -89,6 +89,7 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
     prices,
     link: linkFor(keyring, { otp_id, locale, whatsapp }, app),
     ...(input.isUnlearned ? { unlearned: true } : {}),
+    ...(call.text === undefined ? {} : { text: call.text }),
   })
   const doc: OtpDoc = {
     _id: otp_id,

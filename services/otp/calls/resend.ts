@@ -3,10 +3,12 @@
 // app, and its message is paid for.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf } from '../../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
-import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import type { JoinedId } from '../../../machines/otp.ts'
+import type { JoinedIdDoc, OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Commit } from '../commit.ts'
@@ -21,7 +23,14 @@ import type { SendResult } from './send.ts'
 import { verificationAnswer } from './verification-answer.ts'
 
 type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>
-type ResendCall = CallOf<'otp.resend'>
+
+/** A send that joins a pending verification is a resend of it under a new id (reuse-pending.ts). */
+type ResendCall = CallOf<'otp.resend'> & { joins?: Joins }
+
+interface Joins {
+  otp_id: string
+  saved: Pick<JoinedId, 'by' | 'metadata' | 'text'>
+}
 
 export interface ResendDeps extends ReserveMessageDeps {
   keyring: Keyring
@@ -29,10 +38,11 @@ export interface ResendDeps extends ReserveMessageDeps {
   reputation(address: string): Promise<Reputation>
   commit: Commit
   challenges: Challenges
+  joinedIds: Pick<Docs<JoinedIdDoc>, 'insert'>
 }
 
 export const createResend = (deps: ResendDeps) => {
-  const { keyring, clock, commit, challenges } = deps
+  const { keyring, clock, commit, challenges, joinedIds } = deps
   return async (
     command_id: string,
     call: ResendCall,
@@ -40,6 +50,7 @@ export const createResend = (deps: ResendDeps) => {
     trace: Trace | undefined,
   ): Promise<SendResult> => {
     let reserved: Reservation = NO_RESERVATION
+    const { joins } = call
     const committed = await commit(call.otp_id, call.by, {
       trace,
       command: async doc => {
@@ -49,6 +60,8 @@ export const createResend = (deps: ResendDeps) => {
           id: command_id,
           type: 'otp.resend',
           at: clock.now(),
+          otp_id: joins?.otp_id ?? call.otp_id,
+          ...(joins && { joins: joins.saved }),
           requestedChannel: call.channel,
           by: call.by.kind,
           obstacle: call.channel && obstacleFor(doc.context, app, call.channel),
@@ -62,7 +75,7 @@ export const createResend = (deps: ResendDeps) => {
       },
     })
     const { use, solvedHardest } = reserved
-    const answer = verificationAnswer(committed, clock.now(), use)
+    const answer = verificationAnswer(committed, call.otp_id, clock.now(), use)
     return committed === null ? { answer } : { answer, recipient: committed.doc.context.recipient, solvedHardest }
   }
 
@@ -99,8 +112,27 @@ export const createResend = (deps: ResendDeps) => {
     })
     return chainReservations(challenge, () => {
       if (address?.reputation === 'abusive') return { ...NO_RESERVATION, refusal: abusiveAddressRefusal() }
-      const callQuotas = resendQuotas(keyring, { ...call.by, limits: app.settings.limits, address })
-      return reserveMessage(deps, app, next, doc, { callQuotas, challenge })
+      const { limits } = app.settings
+      const callQuotas = resendQuotas(keyring, { ...call.by, limits, address })
+      if (call.joins === undefined) return reserveMessage(deps, app, next, doc, { callQuotas, challenge })
+      return reserveJoin(call.joins, doc, () =>
+        reserveMessage(deps, app, next, doc, { callQuotas, sendLimit: limits.recipient, challenge }),
+      )
     })
+  }
+
+  /** The new id leads to the verification before any answer names it. One that was not taken after all leads nowhere. */
+  async function reserveJoin(
+    { otp_id }: Joins,
+    doc: OtpDoc,
+    reserveMessage: () => Promise<Reservation>,
+  ): Promise<Reservation> {
+    const reservation = await reserveMessage()
+    if (!reservation.refusal)
+      await joinedIds.insert([{ _id: otp_id, otp_id: doc._id, purge_at: doc.purge_at }]).catch(async error => {
+        await reservation.undo()
+        throw error
+      })
+    return reservation
   }
 }

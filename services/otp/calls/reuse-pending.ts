@@ -1,5 +1,6 @@
-// A send that does not start a second verification while the recipient's latest one is pending: then it is a resend of that one, with the
-// rules of a resend. In: the call. Out: what the send or the resend answers. Calls for one recipient take turns: in this process one after
+// A send that does not start a second verification while the recipient's latest one is pending: then it joins that one, as a resend with the
+// rules of a resend, under an id of its own. The id of a send before it is approved only by a code that is entered there, and guesses
+// under it take none from this one (machines/otp.ids.ts). In: the call. Out: what the send or the resend answers. Calls for one recipient take turns: in this process one after
 // the other (call-handler.ts), between processes by a claim that is held for as long as the call takes.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
@@ -7,11 +8,12 @@ import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import { MAX_CODE_LIFE_MS, statusAt } from '../../../machines/otp.code-life.ts'
+import { idsOf } from '../../../machines/otp.ids.ts'
 import { completionOf } from '../../../machines/otp.queries.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import { inFlight } from '../../domain/verifications/encryption-context.ts'
+import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
 import { latestOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
 import { reuseIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
@@ -26,7 +28,7 @@ const TURN_MS = 10_000
 const MAX_PENDING_MS = MAX_CODE_LIFE_MS + MAX_AGE_OF_TAKEN_OVER_ID_MS
 
 export interface ReuseDeps {
-  keyring: Pick<Keyring, 'indexes' | 'unseal'>
+  keyring: Pick<Keyring, 'indexes' | 'seal' | 'unseal'>
   claims: Claims
   otps: Pick<Docs<OtpDoc>, 'find' | 'update'>
   clock: Pick<Clock, 'now'>
@@ -76,6 +78,11 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
       // The resend of a key happens once in its life, also if the process dies before the key is bound.
       const resend_id = call.claim && keyed ? `${call.claim.ids[0]}:${keyed.claimed_at}` : command_id
       const wasResent = latest.last_commands.some(({ id }) => id === resend_id)
+      const { key_id, kind } = by
+      const joins = {
+        otp_id: call.otp_id,
+        saved: { by: { key_id, kind }, ...joinedMetadata(call), ...(call.text && { text: call.text }) },
+      }
       if (!isReused && !wasResent) {
         // The key was used in a life of it that is over.
         if (keyed) await claims.release(keyed)
@@ -88,6 +95,7 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
           type: 'otp.resend',
           by,
           ...resendCall,
+          joins,
           ...(challenge_solution === undefined ? {} : { challenge_solution }),
         },
         app,
@@ -100,12 +108,21 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
       // A resend is accepted only while the verification is pending, also if it has ended since.
       const verification = { ...resent.answer.verification, status: 'pending' as const }
       if (keyed && call.claim) {
-        const { status, channel, sealed_action_url, completion } = verification
+        const { otp_id, first_id = latest._id, status, channel, sealed_action_url, completion } = verification
         // First, so that an erasure of the verification finds the claims.
         await otps.update(call.claim.ids.map(id => ({ ids: [latest._id], update: { $addToSet: { claims: id } } })))
-        await claims.bind(keyed, latest, { status, channel, sealed_action_url, completion })
+        await claims.bind(keyed, latest, { otp_id, first_id, status, channel, sealed_action_url, completion })
       }
-      return { ...resent, answer: { ...resent.answer, verification, ...(wasResent ? { replayed: true } : {}) } }
+      return {
+        ...resent,
+        answer: { ...resent.answer, verification, ...(wasResent && keyed ? { replayed: true } : {}) },
+      }
+    }
+
+    /** Sealed for the id that gets them. */
+    function joinedMetadata({ sealed_metadata, otp_id }: SendCall): { metadata?: string } {
+      if (sealed_metadata === undefined) return {}
+      return { metadata: keyring.seal(keyring.unseal(sealed_metadata, inFlight.metadata), atRest.metadata(otp_id)) }
     }
 
     // It holds no key: nothing is found by it once the call is over.
@@ -129,10 +146,11 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
 const endedMeanwhile = ({ answer }: SendResult): boolean =>
   answer.kind === 'refused' && answer.error === 'ResendNotAllowedError' && answer.cause === 'not_pending'
 
-/** Whether the key of this call has resent the verification. If its process died before the key was bound, that is still its answer, although
+/** Whether this call, or its key, has joined the verification already. If its process died before it answered, that is still the answer, although
  *  the verification has ended since. */
-const mayBeResentFor = ({ last_commands }: OtpDoc, { claim }: SendCall): boolean =>
-  claim !== null && last_commands.some(({ id }) => id.startsWith(`${claim.ids[0]}:`))
+const mayBeResentFor = ({ last_commands, context }: OtpDoc, { claim, otp_id }: SendCall): boolean =>
+  (context.joined !== undefined && idsOf(context).includes(otp_id)) ||
+  (claim !== null && last_commands.some(({ id }) => id.startsWith(`${claim.ids[0]}:`)))
 
 function isReusable(latest: OtpDoc, { otp_id, channel, without_link }: SendCall, now: number): boolean {
   // This call made it, and was delivered again.

@@ -101,13 +101,14 @@ export const createVerify =
       trace,
       async command(doc) {
         const at = clock.now()
-        const event_id = eventIdFor(doc._id, at)
-        const unchecked: UncheckedVerify = { id: command_id, type: 'otp.verify', at, by, event_id }
+        const { otp_id } = call
+        const event_id = eventIdFor(otp_id, at)
+        const unchecked: UncheckedVerify = { id: command_id, type: 'otp.verify', at, otp_id, by, event_id }
         const comparison = compareCode(unchecked, doc)
         if (comparison === null) return withWrongCode(unchecked)
         quotas = comparison.quotas
         // Whether the lock holds for the first guess of a verification is decided where that guess is counted.
-        const locked = isFirstGuess(doc.context) ? null : await lockedMs(comparison.quotas)
+        const locked = isFirstGuess(doc.context, otp_id) ? null : await lockedMs(comparison.quotas)
         return { ...unchecked, right: comparison.right, locked_ms: locked }
       },
       // Every guess is counted before the write, right or wrong, so that parallel guesses are compared only as often as the rule
@@ -120,7 +121,7 @@ export const createVerify =
         if (quotas === null) return NO_RESERVATION
         const { guesses, firstGuesses } = quotas
         const taken = await limits.take(guesses)
-        if (!isFirstGuess(doc.context))
+        if (!isFirstGuess(doc.context, call.otp_id))
           return taken.granted ? countedIn(guesses, taken) : refusedFor(taken.retry_after_ms, taken.use)
         if (taken.granted) {
           if (taken.locked_ms === undefined) return countedIn(guesses, taken)
@@ -139,13 +140,13 @@ export const createVerify =
       await settleGuess(limits, counted, quotas, reply).catch(error => {
         // The guess is counted, and its caller must learn that. Without the lock, the rule that is full still refuses the next ones.
         if (!(error instanceof Unavailable)) throw error
-        log.warn({ otp_id: doc._id, why: error.message, ...requestOf({ trace }) }, 'recipient.not_locked')
+        log.warn({ otp_id: call.otp_id, why: error.message, ...requestOf({ trace }) }, 'recipient.not_locked')
       })
     if (reply.kind === 'refused') return refusalFromReply(reply, waitsFor)
     if (reply.kind !== 'verified') throw new Error(`unexpected reply to verify: ${reply.kind}`)
     return {
       kind: 'verified',
-      otp_id: doc._id,
+      otp_id: call.otp_id,
       status: reply.status,
       matched: reply.matched,
       attempts_left: reply.attempts_left,
@@ -193,5 +194,9 @@ function refusesAnyCode(unchecked: UncheckedVerify, doc: OtpDoc): boolean {
 export function tokenOf(keyring: Pick<Keyring, 'token'>, { _id: otpId, context }: OtpDoc, keyId: string): string {
   const { code, approval, generation } = context
   if ('given' in code) throw new Error('a message has no token')
-  return keyring.token(code.secret, { otpId, generation: approval?.generation ?? generation, keyId })
+  return keyring.token(code.secret, {
+    otpId: approval?.otp_id ?? otpId,
+    generation: approval?.generation ?? generation,
+    keyId,
+  })
 }

@@ -5,8 +5,8 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import {
   type CountedResend,
+  type CounterName,
   type Quota,
-  quotaOfMessage,
   quotasOfResend,
   quotasOfSend,
 } from '../../../machines/quotas.ts'
@@ -39,7 +39,7 @@ export interface SendQuotaInput extends ResendQuotaInput {
 export const sendQuotas = (keyring: Indexer, send: SendQuotaInput): Quota[] =>
   quotasOfSend({
     ...countedResend(keyring, send),
-    recipient: send.mailboxIndexes && recipientCounter(send, `sends:${send.kind}`, send.mailboxIndexes),
+    recipient: send.mailboxIndexes && recipientSends(send, send.mailboxIndexes, send.kind),
     withoutAddress: { key: counterKey(send, 'without_ip', send.kind) },
     hooks: { key: counterKey(send, 'hooks') },
     fromLogin: send.fromLogin === true,
@@ -57,13 +57,9 @@ const countedResend = (keyring: Indexer, call: ResendQuotaInput): CountedResend 
   app: { key: call.kind === 'publishable' ? counterKey(call, 'app', 'publishable') : counterKey(call, 'app') },
 })
 
-/** `startedBy`: the kind of key that started the verification. */
-export const messageQuota = (
-  appMode: AppMode,
-  mailboxIndexes: readonly string[],
-  startedBy: KeyKind,
-  limits: AppSettings['limits'],
-): Quota => quotaOfMessage(recipientCounter(appMode, `sends:${startedBy}`, mailboxIndexes), limits)
+/** The counter of what a recipient is sent. `startedBy`: the kind of key that started the verification. */
+export const recipientSends = (appMode: AppMode, mailboxIndexes: readonly string[], startedBy: KeyKind): CounterName =>
+  recipientCounter(appMode, `sends:${startedBy}`, mailboxIndexes)
 
 export interface GuessQuotas {
   guesses: Quota

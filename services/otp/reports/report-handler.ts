@@ -16,13 +16,14 @@ import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Refusal } from '../../../machines/calls.ts'
 import { isLapsed } from '../../../machines/otp.code-life.ts'
+import { idsOf } from '../../../machines/otp.ids.ts'
 import type { OtpCommand } from '../../../machines/otp.step.ts'
 import type { ResendInputs } from '../../../machines/otp.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
 import { rechargeEntry, refundEntry } from '../../domain/money/documents.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { isReportMessage, type OtpReport } from '../../domain/verifications/queue-messages.ts'
-import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
+import { eventIdFor, eventIdsFor } from '../../domain/webhooks/event-ids.ts'
 import type { CachedApp, IsAskedFor } from '../apps.ts'
 import type { Intent } from '../commit.ts'
 import { resendInputsFor } from '../next-message/resend-inputs.ts'
@@ -125,10 +126,10 @@ export const createReportHandler = (deps: ReportDeps) => {
     )
   }
 
-  async function lapseCommand(id: string, { _id, app_id }: OtpDoc): Promise<OtpCommand> {
+  async function lapseCommand(id: string, { app_id, context }: OtpDoc): Promise<OtpCommand> {
     const at = clock.now()
-    const event_id = (await isAskedFor(app_id, 'otp.expired')) ? eventIdFor(_id, at) : undefined
-    return { id, type: 'otp.lapse', at, event_id }
+    const event_ids = (await isAskedFor(app_id, 'otp.expired')) ? eventIdsFor(idsOf(context), at) : undefined
+    return { id, type: 'otp.lapse', at, event_ids }
   }
 
   const applyReport = (id: string, report: OtpReport, trace: Trace | undefined): Promise<unknown> => {

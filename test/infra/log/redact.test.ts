@@ -99,8 +99,8 @@ describe('redaction by form', () => {
     it(`hides the code in our own messages, quoted by a provider, in ${locale}`, () => {
       for (const code of ['0042', '123456', '98765432'])
         for (const channel of ['sms', 'email', 'whatsapp'] as const) {
-          const sms = { domain: 'shop.example', android_hash: null }
-          const { text, subject } = renderMessage({ channel, locale, app: 'Shop 24', code, minutes: 10, sms })
+          const ending = { domain: 'shop.example' }
+          const { text, subject } = renderMessage({ channel, locale, app: 'Shop 24', code, minutes: 10, ending })
           const { note, mail } = redact({ note: `400 {"refused":"${text}"}`, mail: subject })
           expect(`${note} ${mail}`).not.to.contain(code)
         }

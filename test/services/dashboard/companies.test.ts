@@ -25,6 +25,7 @@ eachStore('companies', fresh => {
       max_apps: 100,
       max_users: 200,
       low_balance_micros: null,
+      timezone: 'UTC',
       created_at: '2030-01-01T00:00:00.000Z',
       closed_at: null,
     })
@@ -143,7 +144,7 @@ eachStore('companies', fresh => {
     await Promise.all([
       admin.ask('PATCH', `/companies/${id}`, { closed: true }),
       admin.ask('PATCH', `/companies/${id}`, { name: 'Other' }),
-      admin.ask('POST', `/companies/${id}/credit`, { micros: 5 }),
+      admin.ask('POST', `/companies/${id}/credit`, { micros: 5, note: 'a transfer' }),
     ])
     const closed_at = '2030-01-01T00:00:00.000Z'
     expect((await admin.get(`/companies/${id}`)).body).to.include({ name: 'Other', closed_at, balance: 5 })

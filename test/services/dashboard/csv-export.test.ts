@@ -15,7 +15,7 @@ import { Unavailable } from '../../../infra/unavailable.ts'
 import { operatorPrincipal } from '../../../services/dashboard/access.ts'
 import type { AdminDeps } from '../../../services/dashboard/admin-deps.ts'
 import { page } from '../../../services/dashboard/answers.ts'
-import { columnsOf, csvLines, MAX_CSV_ROWS } from '../../../services/dashboard/csv-export.ts'
+import { columnsOf, csvLines, linesSchema, MAX_CSV_ROWS } from '../../../services/dashboard/csv-export.ts'
 import { mountOperations, operation } from '../../../services/dashboard/operation.ts'
 import { pageOf } from '../../../services/dashboard/page-schema.ts'
 import { pageQuery } from '../../../services/dashboard/pages.ts'
@@ -87,7 +87,7 @@ eachStore('lists as CSV', fresh => {
     await actor.send({ ...owner, recipient: NUMBER })
     await actor.send({ ...owner, recipient: 'ann@example.com' })
     await admin.ask('POST', `/companies/${owner.company}/credit`, { micros: 5_000_000, note: '=HYPERLINK("x")' })
-    await admin.ask('POST', `/companies/${owner.company}/credit`, { micros: -1_000_000 })
+    await admin.ask('POST', `/companies/${owner.company}/credit`, { micros: -1_000_000, note: 'a transfer' })
     await admin.store.docs('events').insert([0, 1].map(ms => eventOf(owner, admin.clock.now() + ms)))
     const lists = [
       [`/verifications?app_id=${owner.app}`, 'verifications', 2],
@@ -164,6 +164,8 @@ eachStore('lists as CSV', fresh => {
       otp_id: null,
       delivery_id: null,
       note: null,
+      by: null,
+      message: null,
       seq: at + 1,
       at: 0,
       balance_after: at + 1,
@@ -283,11 +285,15 @@ describe('the lines of an export', () => {
   const linesOf = async (length: number, maxRows?: number) => {
     const { readPage } = listOf(length)
     const first = await readPage({ limit: Math.min(100, maxRows ?? 100) })
-    return parseCsv((await Readable.from(csvLines(columnsOf(SCHEMA), first, readPage, maxRows)).toArray()).join(''))
+    return parseCsv(
+      (await Readable.from(csvLines(columnsOf(linesSchema(SCHEMA, 'items')), first, readPage, maxRows)).toArray()).join(
+        '',
+      ),
+    )
   }
 
   it('name the members of the schema, inwards', () => {
-    expect(columnsOf(SCHEMA)).to.deep.equal([['id'], ['by', 'kind'], ['tags']])
+    expect(columnsOf(linesSchema(SCHEMA, 'items'))).to.deep.equal([['id'], ['by', 'kind'], ['tags']])
   })
 
   it('are a hundred thousand at most, and then say that there are more', async () => {
@@ -303,7 +309,10 @@ describe('the lines of an export', () => {
   it('are read page by page as the reader takes them', async () => {
     const { asked, readPage } = listOf(1_000_000)
     const first = await readPage({ limit: 100 })
-    const stream = Readable.from(csvLines(columnsOf(SCHEMA), first, readPage), { objectMode: false, highWaterMark: 1 })
+    const stream = Readable.from(csvLines(columnsOf(linesSchema(SCHEMA, 'items')), first, readPage), {
+      objectMode: false,
+      highWaterMark: 1,
+    })
     await once(stream, 'readable')
     for (let turn = 0; turn < 50; turn += 1) await nextTurn()
     expect(asked.length).to.be.lessThan(4)

@@ -129,6 +129,7 @@ describe('an answer of the OTP actor', () => {
     PublishableSendDisabledError: 403,
     OriginNotAllowedError: 403,
     ChallengeRequiredError: 403,
+    IdempotencyConflictError: 409,
     StepUpRequiredError: 403,
     ServiceUnavailableError: 503,
   }

@@ -44,7 +44,14 @@ describe('the client API in the OpenAPI document', () => {
 
   it('has no member that is only refused: a send has no channel', () => {
     const members = document.components.schemas.SendRequest?.properties
-    expect(Object.keys(members ?? {})).to.deep.equal(['recipient', 'locale', 'client_ip', 'metadata'])
+    expect(Object.keys(members ?? {})).to.deep.equal([
+      'recipient',
+      'locale',
+      'client_ip',
+      'app_hash',
+      'domain',
+      'metadata',
+    ])
   })
 
   const statuses: Record<string, number[]> = {

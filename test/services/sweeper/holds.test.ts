@@ -4,12 +4,12 @@ import { reconcile } from '../../../services/dashboard/money/reconcile.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { createAccounts } from '../../../services/domain/money/accounts.ts'
 import { openAccount } from '../../../services/domain/money/batches.ts'
-import { holdEntry } from '../../../services/domain/money/documents.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../../services/domain/money/ledger-writer.ts'
 import { createHoldSweeps } from '../../../services/sweeper/holds.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
+import { hold as testHold } from '../../support/money.ts'
 import { insertOtp } from '../../support/queued-otps.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring, withStaleReads } from '../../support/tenancy.ts'
@@ -40,7 +40,7 @@ eachStore('sweeping money', fresh => {
     })
     const gone = openAccounts(dying)
     const key = capKey('app_a', 'GB', clock.now())
-    expect(await gone.enter('cmp_1', holdEntry('otp_1', 'dlv_1', 40), { key, limit: 40 })).to.equal('entered')
+    expect(await gone.enter('cmp_1', testHold('otp_1', 'dlv_1', 40), { key, limit: 40 })).to.equal('entered')
     await gone.settled()
     expect(
       [await sweep('entries'), await sweep('holds'), await kinds()],
@@ -59,7 +59,7 @@ eachStore('sweeping money', fresh => {
 
   it('does not look for the delivery of a hold that was confirmed, and looks for that of another one', async () => {
     const accounts = openAccounts()
-    await Promise.all(['dlv_1', 'dlv_2'].map(delivery => accounts.enter('cmp_1', holdEntry('otp_1', delivery, 40))))
+    await Promise.all(['dlv_1', 'dlv_2'].map(delivery => accounts.enter('cmp_1', testHold('otp_1', delivery, 40))))
     accounts.confirmHold('dlv_1')
     await accounts.settled()
     await clock.advance(CHECK_HOLD_AFTER_MS)
@@ -71,7 +71,7 @@ eachStore('sweeping money', fresh => {
   it('voids the hold of a resend that was cut off, and not that of the delivery before it', async () => {
     await insertOtp({ store, clock, keyring: testKeyring() }, { otp_id: 'otp_1', delivery_id: 'dlv_1' })
     const accounts = openAccounts()
-    for (const delivery of ['dlv_1', 'dlv_2']) await accounts.enter('cmp_1', holdEntry('otp_1', delivery, 40))
+    for (const delivery of ['dlv_1', 'dlv_2']) await accounts.enter('cmp_1', testHold('otp_1', delivery, 40))
     await accounts.settled()
     await clock.advance(CHECK_HOLD_AFTER_MS)
     expect(await sweep('holds')).to.equal(2)
@@ -81,7 +81,7 @@ eachStore('sweeping money', fresh => {
   it('voids no hold because a store answers from the past', async () => {
     await insertOtp({ store, clock, keyring: testKeyring() }, { otp_id: 'otp_1', delivery_id: 'dlv_1' })
     const accounts = openAccounts()
-    await accounts.enter('cmp_1', holdEntry('otp_1', 'dlv_1', 40))
+    await accounts.enter('cmp_1', testHold('otp_1', 'dlv_1', 40))
     await accounts.settled()
     await clock.advance(CHECK_HOLD_AFTER_MS)
     const stale = createHoldSweeps({ store: withStaleReads(store), clock, accounts })
@@ -96,12 +96,12 @@ eachStore('sweeping money', fresh => {
       },
     })
     const gone = openAccounts(dying)
-    await gone.enter('cmp_1', holdEntry('otp_1', 'dlv_1', 1))
+    await gone.enter('cmp_1', testHold('otp_1', 'dlv_1', 1))
     await gone.settled()
     const busy = openAccounts()
     for (let second = 0; second < 11; second += 1) {
       await clock.advance(1_000)
-      await busy.enter('cmp_1', holdEntry('otp_2', `dlv_2${second}`, 1))
+      await busy.enter('cmp_1', testHold('otp_2', `dlv_2${second}`, 1))
       await busy.settled()
     }
     expect(await sweep('entries')).to.equal(1)
@@ -115,7 +115,7 @@ eachStore('sweeping money', fresh => {
     const accountsOf = (second: number) => processes[second % 2] as (typeof processes)[number]
     for (let second = 0; second <= 25; second += 1) {
       await clock.advance(1_000)
-      await accountsOf(second).enter('cmp_1', holdEntry('otp_1', `dlv_${second}`, 1))
+      await accountsOf(second).enter('cmp_1', testHold('otp_1', `dlv_${second}`, 1))
       if (second > 0) accountsOf(second - 1).confirmHold(`dlv_${second - 1}`)
       // A batch that was moved waits for the next write of its process, and for one more if the ledger's answer came after that write: two
       // batches of each process at most.

@@ -7,7 +7,7 @@ import type { Delivery } from '../../../machines/otp.ts'
 import { reconcile } from '../../../services/dashboard/money/reconcile.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { type Accounts, createAccounts } from '../../../services/domain/money/accounts.ts'
-import { holdEntry, refundEntry } from '../../../services/domain/money/documents.ts'
+import { refundEntry } from '../../../services/domain/money/documents.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { lookForEventsAt } from '../../../services/domain/verifications/owed.ts'
 import type { EventDoc } from '../../../services/domain/webhooks/documents.ts'
@@ -17,6 +17,7 @@ import type { NotifyBody } from '../../../services/domain/webhooks/queue-message
 import { createOwedEventSweeps } from '../../../services/sweeper/owed-events.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
+import { hold as testHold } from '../../support/money.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites } from '../../support/tenancy.ts'
 
@@ -253,7 +254,7 @@ eachStore('sweeping events that are owed', fresh => {
       await store
         .docs('apps')
         .insert([{ _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: {}, created_at: 0, rev: 0 }])
-      await accounts.enter('cmp_1', { ...holdEntry('', '', -4 * PRICE), entry: 'credit:1', kind: 'credit' })
+      await accounts.enter('cmp_1', { ...testHold('', '', -4 * PRICE), entry: 'credit:1', kind: 'credit' })
       otp_id = otpId()
     })
     afterEach(() => accounts.settled())
@@ -266,8 +267,7 @@ eachStore('sweeping events that are owed', fresh => {
       ...(charge === undefined ? {} : { charge }),
     })
     async function insertPaid(...deliveries: Partial<Delivery>[]): Promise<void> {
-      for (const { delivery_id = '' } of deliveries)
-        await accounts.enter('cmp_1', holdEntry(otp_id, delivery_id, PRICE))
+      for (const { delivery_id = '' } of deliveries) await accounts.enter('cmp_1', testHold(otp_id, delivery_id, PRICE))
       for (const { delivery_id = '' } of deliveries) accounts.confirmHold(delivery_id)
       await accounts.settled()
       await insert(otp_id, {}, deliveries)

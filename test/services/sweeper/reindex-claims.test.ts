@@ -102,19 +102,19 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
     const { otp_id, key, claim } = await addVerification()
     const url = 'https://wa.me/15005550100'
     const sealed_action_url = before.seal(url, atRest.link(otp_id))
-    const answer = { status: 'pending', channel: 'whatsapp', completion: 'code', sealed_action_url } as const
+    const answer = { otp_id, status: 'pending', channel: 'whatsapp', completion: 'code', sealed_action_url } as const
     const reindex = createReindexClaims({ store, keyring: during, clock })
     await reindex([{ ...claim, answer }])
     const [copy] = [...(await store.docs('claims').get(idempotencyIndexes(testKeyring(2), OWNER, key))).values()]
     const { sealed_action_url: sealed, ...rest } = copy?.answer ?? answer
-    expect(rest).to.deep.equal({ status: 'pending', channel: 'whatsapp', completion: 'code' })
+    expect(rest).to.deep.equal({ otp_id, status: 'pending', channel: 'whatsapp', completion: 'code' })
     expect(testKeyring(2).unseal(sealed ?? '', atRest.link(otp_id))).to.equal(url)
   })
 
   it('gets a link that the new data key opens, also where the key itself was sealed with that', async () => {
     const { otp_id, key, claim } = await addVerification()
     const sealed_action_url = before.seal('https://wa.me/15005550100', atRest.link(otp_id))
-    const answer = { status: 'pending', channel: 'whatsapp', completion: 'code', sealed_action_url } as const
+    const answer = { otp_id, status: 'pending', channel: 'whatsapp', completion: 'code', sealed_action_url } as const
     const [_id = ''] = idempotencyIndexes(during, OWNER, key)
     const newer = { ...claim, _id, sealed_key: during.seal(key, idempotencyKeyContext(OWNER)), answer }
     await store.docs('claims').insert([newer])
@@ -128,7 +128,7 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
   it('is copied with a link that no data key opens, which is told and asks for no further pass', async () => {
     const { otp_id, key, claim } = await addVerification()
     const sealed_action_url = testKeyring(3).seal('https://wa.me/15005550100', atRest.link(otp_id))
-    const answer = { status: 'pending', channel: 'whatsapp', completion: 'code', sealed_action_url } as const
+    const answer = { otp_id, status: 'pending', channel: 'whatsapp', completion: 'code', sealed_action_url } as const
     const reindex = createReindexClaims({ store, keyring: during, clock })
     expect(await reindex([{ ...claim, answer }])).to.deep.equal({ renewed: 0, unsealable: 1 })
     const [copy] = [...(await store.docs('claims').get(idempotencyIndexes(testKeyring(2), OWNER, key))).values()]

@@ -45,11 +45,20 @@ class Operation(Generic[A]):
 
 
 def send(
-    *, recipient: str, locale: str | None, client_ip: str | None, metadata: Mapping[str, str] | None, idempotency_key: str | None
+    *,
+    recipient: str,
+    locale: str | None,
+    client_ip: str | None,
+    app_hash: str | None,
+    domain: str | None,
+    metadata: Mapping[str, str] | None,
+    idempotency_key: str | None,
 ) -> Operation[Verification]:
     # JSON is made of dicts alone, not of every mapping.
     members = None if metadata is None else dict(metadata)
-    body = _present(recipient=recipient, locale=locale, client_ip=client_ip, metadata=members)
+    body = _present(
+        recipient=recipient, locale=locale, client_ip=client_ip, app_hash=app_hash, domain=domain, metadata=members
+    )
     return Operation("POST", "/otp/send", Verification, body, _idempotent(idempotency_key))
 
 

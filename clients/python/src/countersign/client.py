@@ -129,12 +129,22 @@ class Countersign:
         *,
         client_ip: str | None = None,
         locale: str | None = None,
+        app_hash: str | None = None,
+        domain: str | None = None,
         metadata: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
     ) -> Verification:
         """Starts a verification. Without an `idempotency_key` the call makes one for its own repetitions."""
         return self._run(
-            calls.send(recipient=recipient, client_ip=client_ip, locale=locale, metadata=metadata, idempotency_key=idempotency_key)
+            calls.send(
+                recipient=recipient,
+                client_ip=client_ip,
+                locale=locale,
+                app_hash=app_hash,
+                domain=domain,
+                metadata=metadata,
+                idempotency_key=idempotency_key,
+            )
         )
 
     def resend(self, otp_id: str, *, channel: Channel | None = None) -> Verification:
@@ -272,12 +282,22 @@ class AsyncCountersign:
         *,
         client_ip: str | None = None,
         locale: str | None = None,
+        app_hash: str | None = None,
+        domain: str | None = None,
         metadata: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
     ) -> Verification:
         """Starts a verification. Without an `idempotency_key` the call makes one for its own repetitions."""
         return await self._run(
-            calls.send(recipient=recipient, client_ip=client_ip, locale=locale, metadata=metadata, idempotency_key=idempotency_key)
+            calls.send(
+                recipient=recipient,
+                client_ip=client_ip,
+                locale=locale,
+                app_hash=app_hash,
+                domain=domain,
+                metadata=metadata,
+                idempotency_key=idempotency_key,
+            )
         )
 
     async def resend(self, otp_id: str, *, channel: Channel | None = None) -> Verification:

@@ -13,6 +13,7 @@ const AS_CSV = { headers: { Accept: CSV_TYPE }, parseAs: 'blob' } as const
 export interface ExportButtonProps {
   /** Calls the list, from the cursor on if there is one, and without a limit. */
   read(asCsv: typeof AS_CSV, from: { cursor?: string }): Promise<{ data?: Blob | undefined; response: Response }>
+  label?: string
 }
 
 const BYTE_ORDER_MARK = '\ufeff'
@@ -21,7 +22,7 @@ const TAIL_BYTES = 4_000
 /** That line alone: a text of a row that looks like it ends with a quote. */
 const LAST_LINE = new RegExp(`\\r\\n${MORE_ROWS},([^,"\\r\\n]+),*\\r\\n$`)
 
-export function ExportButton({ read }: ExportButtonProps) {
+export function ExportButton({ read, label = 'Export CSV' }: ExportButtonProps) {
   const change = useChange()
   const frame = useRef<HTMLDivElement>(null)
   /** Of the rows after the last file; null where it has the last ones. */
@@ -40,7 +41,7 @@ export function ExportButton({ read }: ExportButtonProps) {
   return (
     <div ref={frame} class="export">
       <Button busy={change.busy} onClick={() => exportFrom({})}>
-        Export CSV
+        {label}
       </Button>
       {cursor !== null && (
         <Notice tone="warning">

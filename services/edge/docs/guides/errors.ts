@@ -42,6 +42,8 @@ const WHAT_TO_DO: Readonly<Record<ErrorType | 'HTTPException', string>> = {
   OriginNotAllowedError: 'Add the origin of the page to `allowed_origins` of the app: [how](#refused-origin).',
   ChallengeRequiredError:
     'Solve `challenge` and repeat the call with the header `challenge-solution`: [how](#challenges).',
+  IdempotencyConflictError:
+    'Of the admin API: the key named a credit of another amount, so nothing was entered. Use a new key for a new credit.',
   StepUpRequiredError:
     'Of the admin API, in a session: prove again who you are ([step-up](#stepUp)) in one of the ways in `step_up`, and repeat the call.',
   ServiceUnavailableError:

@@ -33,7 +33,7 @@ const mail = (more: Partial<{ recipient: string; locale: string; app: string }> 
     app,
     code: CODE,
     minutes: 10,
-    sms: { domain: null, android_hash: null },
+    ending: null,
   })
   return renderedMessage({ recipient: more.recipient ?? RECIPIENT, locale, ...words })
 }

@@ -32,7 +32,7 @@ describe('a patch of settings', () => {
   })
 
   it('keeps a stored null', () => {
-    const chosen: SettingsInput = { allowed_countries: null, channels: { sms: { domain: null } } }
+    const chosen: SettingsInput = { allowed_countries: null, channels: { whatsapp: { business_number: null } } }
     expect(patched({ locale: 'fr' }, chosen)).to.deep.equal({ ...chosen, locale: 'fr' })
   })
 

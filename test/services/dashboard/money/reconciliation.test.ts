@@ -1,10 +1,11 @@
 // Reading all the money of a company is dear, and its owners may ask for it as often as they like.
+
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createAccounts } from '../../../../services/domain/money/accounts.ts'
-import { holdEntry } from '../../../../services/domain/money/documents.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
+import { hold as testHold } from '../../../support/money.ts'
 import { startOtpActor } from '../../../support/otp.actor.ts'
 import { eachStore } from '../../../support/stores.ts'
 
@@ -68,10 +69,10 @@ eachStore('a reconciliation', fresh => {
       const admin = await startAdmin(store, { clock: actor.clock })
       const tenant = await createTenant(admin)
       const { otp_id } = await actor.send({ ...tenant, recipient: '+447911123456' })
-      await admin.ask('POST', `/companies/${tenant.company}/credit`, { micros: 100 })
+      await admin.ask('POST', `/companies/${tenant.company}/credit`, { micros: 100, note: 'a transfer' })
       const accounts = createAccounts({ store, clock: actor.clock, log: createCapturedLog().log })
       const problems = async () => (await admin.get(`/companies/${tenant.company}/reconciliation`)).body.problems
-      const hold = (delivery: string) => accounts.enter(tenant.company, holdEntry(otp_id, delivery, 10))
+      const hold = (delivery: string) => accounts.enter(tenant.company, testHold(otp_id, delivery, 10))
       await hold('dlv_1')
       expect(await problems(), 'under way').to.deep.equal([])
       await accounts.settled()

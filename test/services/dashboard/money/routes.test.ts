@@ -20,7 +20,7 @@ onEmbeddedStore('the money of a company', fresh => {
     expect((await credit({ micros: 500, note: 'invoice 17' })).body).to.deep.equal({ id: company, balance: 500 })
     const { items } = (await admin.get(`/companies/${company}/ledger`)).body
     expect(items).to.have.length(1)
-    expect(items[0]).to.include({ kind: 'credit', micros: 500, balance_after: 500, note: 'invoice 17' })
+    expect(items[0]).to.include({ kind: 'credit', micros: 500, balance_after: 500, note: 'invoice 17', by: 'ada' })
     const { items: audit } = (await admin.get('/audit')).body
     expect(audit.find(({ action }: { action: string }) => action === 'company.credit')).to.deep.include({
       action: 'company.credit',
@@ -31,20 +31,32 @@ onEmbeddedStore('the money of a company', fresh => {
   })
 
   it('is credited once per idempotency key, with one audit record', async () => {
-    const answers = [await credit({ micros: 5 }, 'transfer-1'), await credit({ micros: 5 }, 'transfer-1')]
+    const answers = [
+      await credit({ micros: 5, note: 'a transfer' }, 'transfer-1'),
+      await credit({ micros: 5, note: 'a transfer' }, 'transfer-1'),
+    ]
     expect(answers.map(({ body }) => body.balance)).to.deep.equal([5, 5])
     expect((await actions()).filter((action: string) => action === 'company.credit')).to.have.length(1)
-    expect((await credit({ micros: 5 }, 'x'.repeat(256))).body.type).to.equal('InvalidIdempotencyKeyError')
+    expect((await credit({ micros: 6, note: 'another' }, 'transfer-1')).body).to.include({
+      status: 409,
+      type: 'IdempotencyConflictError',
+    })
+    expect((await admin.get(`/companies/${company}`)).body.balance, 'nothing was entered').to.equal(5)
+    expect((await credit({ micros: 5, note: 'a transfer' }, 'x'.repeat(256))).body.type).to.equal(
+      'InvalidIdempotencyKeyError',
+    )
   })
 
   it('is not taken below zero or beyond safe integers, and a refusal leaves no record', async () => {
-    expect(errorPaths(await credit({ micros: -1 }))).to.deep.equal(['micros'])
-    expect(errorPaths(await credit({ micros: 0 }))).to.deep.equal(['micros'])
-    expect(errorPaths(await credit({ micros: 1.5 }))).to.deep.equal(['micros'])
-    await credit({ micros: Number.MAX_SAFE_INTEGER })
-    expect(errorPaths(await credit({ micros: 1 }))).to.deep.equal(['micros'])
+    expect(errorPaths(await credit({ micros: -1, note: 'a transfer' }))).to.deep.equal(['micros'])
+    expect(errorPaths(await credit({ micros: 0, note: 'a transfer' }))).to.deep.equal(['micros'])
+    expect(errorPaths(await credit({ micros: 1.5, note: 'a transfer' }))).to.deep.equal(['micros'])
+    await credit({ micros: Number.MAX_SAFE_INTEGER, note: 'a transfer' })
+    expect(errorPaths(await credit({ micros: 1, note: 'a transfer' }))).to.deep.equal(['micros'])
     expect((await actions()).filter((action: string) => action === 'company.credit')).to.have.length(1)
-    expect((await admin.ask('POST', '/companies/cmp_none/credit', { micros: 1 })).status).to.equal(404)
+    expect((await admin.ask('POST', '/companies/cmp_none/credit', { micros: 1, note: 'a transfer' })).status).to.equal(
+      404,
+    )
   })
 
   it('has prices that a PUT replaces, one for every country and channel', async () => {

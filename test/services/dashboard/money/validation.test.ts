@@ -37,9 +37,10 @@ const CREDITS = [
   '{}',
   '{"micros":5',
   '\ufeff{"micros":5}x',
-  ...BAD_MICROS.map(micros => `{"micros":${micros}}`),
+  '{"micros":5}',
+  ...BAD_MICROS.map(micros => `{"micros":${micros},"note":"a"}`),
   ...BAD_NOTES.map(note => `{"micros":5,"note":${note}}`),
-  ...UNKNOWN_MEMBERS.map(member => `{"micros":5,${member}}`),
+  ...UNKNOWN_MEMBERS.map(member => `{"micros":5,"note":"a",${member}}`),
 ]
 
 const PRICE = { channel: 'sms', country: 'GB', micros: 5 }
@@ -85,7 +86,7 @@ onEmbeddedStore('validation of money and countries', fresh => {
   beforeEach(async () => {
     admin = await startAdmin(await fresh(), { clock: createRunningClock() })
     ;({ company, app } = await createTenant(admin))
-    await admin.ask('POST', `/companies/${company}/credit`, { micros: OPENING })
+    await admin.ask('POST', `/companies/${company}/credit`, { micros: OPENING, note: 'a transfer' })
     await admin.ask('PUT', '/prices', { prices: [PRICE] })
     await admin.get(`/companies/${company}/ledger`)
   })
@@ -131,7 +132,12 @@ onEmbeddedStore('validation of money and countries', fresh => {
     const other = await startAdmin(admin.store, { clock: createRunningClock() })
     const headers = { 'idempotency-key': 'invoice-17' }
     const credit = (nth: number) =>
-      (nth % 2 === 0 ? admin : other).ask('POST', `/companies/${company}/credit`, { micros: 10 + nth }, { headers })
+      (nth % 2 === 0 ? admin : other).ask(
+        'POST',
+        `/companies/${company}/credit`,
+        { micros: 10, note: `transfer ${nth}` },
+        { headers },
+      )
     const answers = await Promise.all(Array.from({ length: 20 }, (_, nth) => credit(nth)))
     expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200))
     const { items } = (await admin.get(`/companies/${company}/ledger`)).body
@@ -143,7 +149,7 @@ onEmbeddedStore('validation of money and countries', fresh => {
   })
 
   it('never takes back more than the balance, even with concurrent requests', async () => {
-    const take = () => admin.ask('POST', `/companies/${company}/credit`, { micros: -300 })
+    const take = () => admin.ask('POST', `/companies/${company}/credit`, { micros: -300, note: 'a transfer' })
     const answers = await Promise.all(Array.from({ length: 8 }, take))
     const taken = answers.filter(({ status }) => status === 200)
     expect(taken).to.have.length(3)

@@ -1,4 +1,5 @@
 // Erasing a recipient: money, events, decisions of the fraud guard, races and crashes. The whole pipeline is in test/flow/erase.test.ts.
+
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import { PARTITIONS } from '../../../../infra/partitions.ts'
@@ -9,7 +10,7 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import type { DecisionDoc } from '../../../../services/domain/fraud/documents.ts'
 import { blockId, blockTags } from '../../../../services/domain/fraud/numbers.ts'
 import { createAccounts } from '../../../../services/domain/money/accounts.ts'
-import { type Entry, holdEntry, keepHoldEntry } from '../../../../services/domain/money/documents.ts'
+import { type Entry, keepHoldEntry } from '../../../../services/domain/money/documents.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../../../services/domain/money/ledger-writer.ts'
 import type { RefusalDoc } from '../../../../services/domain/refusals/documents.ts'
 import { refusedRecipientIndexes } from '../../../../services/domain/refusals/refusal-log.ts'
@@ -21,6 +22,7 @@ import { createStatsSweeps } from '../../../../services/sweeper/stats.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { hold as testHold } from '../../../support/money.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { collectionsContaining } from '../../../support/raw-documents.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -208,8 +210,7 @@ eachStore('erasing a recipient', fresh => {
         kind: 'credit',
         micros: 1_500,
       })
-      for (const { delivery_id = '' } of deliveries)
-        await accounts.enter(owner.company, holdEntry(id, delivery_id, 500))
+      for (const { delivery_id = '' } of deliveries) await accounts.enter(owner.company, testHold(id, delivery_id, 500))
       await actor.clock.advance(hours * HOUR_MS)
       const cutOff = interceptWrites(store, {
         before(write) {
@@ -274,7 +275,7 @@ eachStore('erasing a recipient', fresh => {
     await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': deliveries } })
     const accounts = createAccounts({ store, clock: actor.clock, log: createCapturedLog().log })
     await accounts.enter(owner.company, { ...keepHoldEntry('', 'x'), entry: 'credit:x', kind: 'credit', micros: 1_000 })
-    for (const { delivery_id } of deliveries) await accounts.enter(owner.company, holdEntry(id, delivery_id, 500))
+    for (const { delivery_id } of deliveries) await accounts.enter(owner.company, testHold(id, delivery_id, 500))
     await accounts.settled()
     await erase()
     await actor.clock.advance(CHECK_HOLD_AFTER_MS + 1)

@@ -1,9 +1,11 @@
 // What a test of a provider costs, and how many a company has. The route is in test-route.test.ts.
+
 import { expect } from 'chai'
 import { DAY_MS } from '../../../../infra/time.ts'
 import { createChargeTest, MAX_TESTS_PER_DAY } from '../../../../services/dashboard/providers/test-charge.ts'
 import { createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { openAccount } from '../../../../services/domain/money/batches.ts'
+import { creditEntry } from '../../../../services/domain/money/documents.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -23,7 +25,8 @@ eachStore('the tests of the providers of a company', fresh => {
     })
     const app = { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: {}, created_at: 0, rev: 0 }
     const recipient = { kind: 'phone', value: '+14155552671', country: 'US', callingCode: '1' } as const
-    const test = (nth: number) => processes[nth % 3]?.charge({ app, channel: 'sms', provider: 'main', recipient })
+    const test = (nth: number) =>
+      processes[nth % 3]?.charge({ app, channel: 'sms', provider: 'main', recipient, by: 'ada' })
     const testAll = async (times: number) => {
       const outcomes = await Promise.allSettled(Array.from({ length: times }, (_, nth) => test(nth)))
       return outcomes.map(one => (one.status === 'fulfilled' ? 200 : one.reason.status))
@@ -32,14 +35,8 @@ eachStore('the tests of the providers of a company', fresh => {
 
     const first = await testAll(18)
     expect([count(first, 200), count(first, 402)]).to.deep.equal([15, 3])
-    await processes[0]?.accounts.enter('cmp_1', {
-      entry: 'credit:a',
-      kind: 'credit',
-      micros: 100 * PRICE,
-      otp_id: null,
-      delivery_id: null,
-      note: null,
-    })
+    const credit = creditEntry('credit:a', { micros: 100 * PRICE, note: null, by: null })
+    await processes[0]?.accounts.enter('cmp_1', credit)
     const second = await testAll(18)
     expect([count(second, 200), count(second, 429)], 'those without money did not count').to.deep.equal([
       MAX_TESTS_PER_DAY - 15,

@@ -185,7 +185,7 @@ onEmbeddedStore('POST /apps/{id}/providers/{name}/test', fresh => {
       })
       answer = async () => ({ kind: 'called', ...ACCEPTED })
     })
-    const credit = (micros: number) => admin.ask('POST', `/companies/${company}/credit`, { micros })
+    const credit = (micros: number) => admin.ask('POST', `/companies/${company}/credit`, { micros, note: 'a transfer' })
     const ledger = async () => {
       const { items } = (await admin.get(`/companies/${company}/ledger`)).body
       expect((await admin.get(`/companies/${company}/reconciliation`)).body.problems).to.deep.equal([])
@@ -197,7 +197,7 @@ onEmbeddedStore('POST /apps/{id}/providers/{name}/test', fresh => {
     it('is charged like a message, and refused when the balance is too low', async () => {
       await credit(PRICE)
       expect((await test('main')).status).to.equal(200)
-      const charged = [`hold -${PRICE} test of the provider main`, `credit ${PRICE} `]
+      const charged = [`hold -${PRICE} test of the provider main`, `credit ${PRICE} a transfer`]
       expect(await ledger()).to.deep.equal(charged)
       const refused = await test('main', numbered(1))
       expect([refused.status, refused.body.type]).to.deep.equal([402, 'InsufficientFundsError'])

@@ -274,7 +274,7 @@ eachStore('a passkey', fresh => {
     it('of an operator is the operator’s own token', async () => {
       const browser = await signIn(admin.url, { token: 'token-of-ada' })
       await admin.clock.advance(STEP_UP_MS)
-      const credit = () => call(browser, 'POST', `/companies/${company}/credit`, { micros: 5 })
+      const credit = () => call(browser, 'POST', `/companies/${company}/credit`, { micros: 5, note: 'a transfer' })
       expect((await credit()).body.step_up).to.deep.equal(['token'])
       for (const token of ['token-of-bob', 'wrong'])
         expect((await call(browser, 'POST', '/step-up', { token })).status).to.equal(403)

@@ -73,6 +73,7 @@ onEmbeddedStore('verifications for an operator', fresh => {
       sends: 1,
       generation: 1,
       wrong_codes: 0,
+      joined: [],
       approved_by: null,
       exchange: null,
       metadata: null,

@@ -29,7 +29,7 @@ describe('the field of a setting, from its declaration', () => {
   })
 
   it('has no markup in its hint', () => {
-    expect(hintOf('channels.sms.domain')).to.match(/^The text ends with “@domain #code”, /)
+    expect(hintOf('channels.sms.domains')).to.match(/^The text ends with “@domain #code”, /)
   })
 
   const stored: [path: string, value: unknown, words: string][] = [
@@ -51,7 +51,7 @@ describe('the field of a setting, from its declaration', () => {
     ['spend_caps.GB', undefined, 'removed'],
     ['allowed_countries', null, 'every country'],
     ['allowed_countries', ['GB', 'US'], 'GB, US'],
-    ['channels.sms.domain', null, 'none'],
+    ['channels.sms.domains', [], 'empty list'],
     ['channels.whatsapp.mode', 'template', 'Template'],
     ['auto_fallback', false, 'off'],
     ['locale', 'de', 'de'],

@@ -84,6 +84,7 @@ const history = (members: Partial<History> = {}): History => ({
   sends: 1,
   generation: 1,
   wrong_codes: 0,
+  joined: [],
   approved_by: null,
   exchange: null,
   metadata: null,

@@ -102,6 +102,11 @@ describe('a row of the timeline', () => {
       'Message 2: main gave no clear answer after 8 s',
       ['it did not answer in time', 'The provider was the best.'],
     ],
+    [
+      { happened: 'delivery.arrived_late', ...delivery, provider: 'main' },
+      'Message 2 had arrived after all',
+      ['Reported by main after the failure.'],
+    ],
     [{ happened: 'providers.exhausted', ...delivery, round: 3 }, 'Message 2: no provider took it in round 3', []],
     [
       { happened: 'event.recorded', event_id: 'evt_1', type: 'otp.approved', status: 'held' },
@@ -123,6 +128,11 @@ describe('a row of the timeline', () => {
       'Webhook event otp.approved: the endpoint gave no answer after 10 s',
       ['timed out'],
     ],
+    [
+      { happened: 'otp.joined', otp_id: 'otp_2', by: { key_id: 'key_1', kind: 'server' } },
+      'Another send joined, by a server key',
+      ['It has an id and guesses of its own, and shares the code.'],
+    ],
     [{ happened: 'something.new' }, 'something.new', []],
   ] as const)
     it(`says "${title}"`, () => expect(rowOf(entry as Omit<TimelineEntry, 'at'>)).to.deep.include({ title, details }))
@@ -130,7 +140,7 @@ describe('a row of the timeline', () => {
   it('has words for everything that the API documents', () => {
     const documented = timelineEntry.shape.happened.meta()?.description ?? ''
     const names = [...documented.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
-    expect(names).to.have.length(14)
+    expect(names).to.have.length(15)
     for (const happened of names) expect(rowOf({ happened }).title).to.not.equal(happened)
   })
 

@@ -4,26 +4,21 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import { type Accounts, createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { openAccount } from '../../../../services/domain/money/batches.ts'
 import {
+  creditEntry,
   type Entry,
-  holdEntry,
   rechargeEntry,
   refundEntry,
   voidEntry,
 } from '../../../../services/domain/money/documents.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
+import { hold as testHold } from '../../../support/money.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
-const credit = (name: string, micros: number): Entry => ({
-  entry: `credit:${name}`,
-  kind: 'credit',
-  micros,
-  otp_id: null,
-  delivery_id: null,
-  note: 'a transfer',
-})
-const hold = (nth: number, micros: number): Entry => holdEntry(`otp_${nth}`, `dlv_${nth}`, micros)
+const credit = (name: string, micros: number): Entry =>
+  creditEntry(`credit:${name}`, { micros, note: 'a transfer', by: 'ada' })
+const hold = (nth: number, micros: number): Entry => testHold(`otp_${nth}`, `dlv_${nth}`, micros)
 
 eachStore('an account', fresh => {
   let store: CountersignStore
@@ -135,8 +130,8 @@ eachStore('an account', fresh => {
     const accounts = openAccounts()
     await accounts.enter('cmp_1', credit('a', Number.MAX_SAFE_INTEGER))
     expect(await accounts.enter('cmp_1', credit('b', 1))).to.equal('short')
-    expect(await accounts.knows('cmp_1', 'credit:a')).to.equal(true)
-    expect(await accounts.knows('cmp_1', 'credit:b')).to.equal(false)
+    expect(await accounts.find('cmp_1', 'credit:a')).to.include({ micros: Number.MAX_SAFE_INTEGER, by: 'ada' })
+    expect(await accounts.find('cmp_1', 'credit:b')).to.equal(undefined)
   })
 
   it('loses no entry when a process dies before the entry is in the ledger', async () => {

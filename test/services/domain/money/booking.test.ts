@@ -3,24 +3,18 @@ import fc from 'fast-check'
 import { itemsOf } from '../../../../services/domain/money/batches.ts'
 import { book, type EntryRequest, enteredBatch } from '../../../../services/domain/money/booking.ts'
 import {
+  creditEntry,
   type Entry,
-  holdEntry,
   keepHoldEntry,
   rechargeEntry,
   refundEntry,
 } from '../../../../services/domain/money/documents.ts'
+import { hold as testHold } from '../../../support/money.ts'
 
-const credit = (name: string, micros: number): Entry => ({
-  entry: `credit:${name}`,
-  kind: 'credit',
-  micros,
-  otp_id: null,
-  delivery_id: null,
-  note: null,
-})
+const credit = (name: string, micros: number): Entry => creditEntry(`credit:${name}`, { micros, note: null, by: null })
 const KEY = 'app:GB:20000'
 const hold = (name: string, micros: number, limit?: number): EntryRequest => ({
-  entry: holdEntry('otp', name, micros),
+  entry: testHold('otp', name, micros),
   ...(limit === undefined ? {} : { cap: { key: KEY, limit } }),
 })
 const answersOf = (account: Parameters<typeof book>[0], ...wanted: EntryRequest[]) =>

@@ -1,10 +1,11 @@
 // Which holds the sweeper has to check: those whose process did not say that the delivery is saved.
+
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { type Accounts, createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { openAccount } from '../../../../services/domain/money/batches.ts'
-import { holdEntry, voidEntry } from '../../../../services/domain/money/documents.ts'
+import { voidEntry } from '../../../../services/domain/money/documents.ts'
 import {
   CHECK_HOLD_AFTER_MS,
   CONFIRM_HOLD_WITHIN_MS,
@@ -13,6 +14,7 @@ import {
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
 import { eventually, eventuallyAdvancing } from '../../../support/eventually.ts'
+import { hold as testHold } from '../../../support/money.ts'
 import { propertyRuns } from '../../../support/property-runs.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
@@ -32,7 +34,7 @@ eachStore('a hold', fresh => {
   })
   const openAccounts = (on = store): Accounts => createAccounts({ store: on, clock, log: createCapturedLog().log })
   const hold = (accounts: Accounts, delivery_id: string, company_id = COMPANY) =>
-    accounts.enter(company_id, holdEntry(`otp_${delivery_id}`, delivery_id, PRICE))
+    accounts.enter(company_id, testHold(`otp_${delivery_id}`, delivery_id, PRICE))
   /** What the ledger says of each hold, in the order of their numbers. */
   const holds = async (company_id = COMPANY): Promise<[delivery: string | null, check_at: number | undefined][]> => {
     const items = await store.docs('ledger').find({ company_id }, { sort: { _id: -1 }, limit: 1_000 })
@@ -88,7 +90,7 @@ eachStore('a hold', fresh => {
     await hold(accounts, 'dlv_1')
     accounts.confirmHold('dlv_1')
     await eventually(async () => expect(await holds()).to.have.length(1))
-    const refused = () => accounts.enter(COMPANY, holdEntry('otp_2', 'dlv_2', 1_000_000))
+    const refused = () => accounts.enter(COMPANY, testHold('otp_2', 'dlv_2', 1_000_000))
     for (let nth = 0; nth < 8; nth += 1) {
       expect(await refused()).to.equal('short')
       await clock.advance(REMOVE_MOVED_WITHIN_MS / 4)

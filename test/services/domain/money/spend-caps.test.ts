@@ -1,13 +1,15 @@
 // Spend caps as the account counts them: up with a hold, down with its refund, each in one write with the balance.
+
 import { expect } from 'chai'
 import { DAY_MS } from '../../../../infra/time.ts'
 import { capKey, endOfDay } from '../../../../machines/spend-caps.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { type Accounts, createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { openAccount } from '../../../../services/domain/money/batches.ts'
-import { holdEntry, refundEntry, voidEntry } from '../../../../services/domain/money/documents.ts'
+import { refundEntry, voidEntry } from '../../../../services/domain/money/documents.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
+import { hold as testHold } from '../../../support/money.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 eachStore('a spend cap', fresh => {
@@ -25,7 +27,7 @@ eachStore('a spend cap', fresh => {
   let holds = 0
   const enterHold = (accounts: Accounts, micros: number, limit: number, at = key()) => {
     holds += 1
-    return accounts.enter('cmp_1', holdEntry('otp_1', `dlv_${holds}`, micros), { key: at, limit })
+    return accounts.enter('cmp_1', testHold('otp_1', `dlv_${holds}`, micros), { key: at, limit })
   }
 
   it('is never exceeded, however many processes enter holds at once', async () => {
@@ -61,7 +63,7 @@ eachStore('a spend cap', fresh => {
       'known',
     ])
     expect(await spent()).to.deep.equal({ [key()]: 0 })
-    await accounts.enter('cmp_1', holdEntry('otp_1', second, 70))
+    await accounts.enter('cmp_1', testHold('otp_1', second, 70))
     await accounts.enter('cmp_1', refundEntry('otp_1', second, 70))
     expect(await spent(), 'that hold had no cap').to.deep.equal({ [key()]: 0 })
     await accounts.settled()
@@ -92,7 +94,7 @@ eachStore('a spend cap', fresh => {
 
   it('leaves a note as it is that looks like an expression', async () => {
     const accounts = openAccounts()
-    const entry = { ...holdEntry('otp_1', 'dlv_x', -5), entry: 'credit:x', kind: 'credit' as const, note: '$balance' }
+    const entry = { ...testHold('otp_1', 'dlv_x', -5), entry: 'credit:x', kind: 'credit' as const, note: '$balance' }
     await accounts.enter('cmp_1', { ...entry, otp_id: null, delivery_id: null })
     await accounts.settled()
     const [item] = await store.docs('ledger').find({ company_id: 'cmp_1' }, { sort: { _id: -1 }, limit: 1 })

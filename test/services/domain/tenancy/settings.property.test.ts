@@ -42,7 +42,10 @@ const anySettings = some({
   resend_cooldown_seconds: often(fc.array(whole(0, 3600), { maxLength: 4 })),
   limits: some({ recipient: anyRules, app: anyRules, client_ip_reputation_factor: often(fc.double({ noNaN: true })) }),
   routing: some({ default: anyOrder, countries: often(fc.dictionary(anyCountry, anyOrder)) }),
-  channels: some({ sms: some({ enabled: often(fc.boolean()), domain: often(fc.domain()) }), email: some({}) }),
+  channels: some({
+    sms: some({ enabled: often(fc.boolean()), domains: often(fc.array(fc.domain(), { maxLength: 5 })) }),
+    email: some({}),
+  }),
   blocked_countries: often(fc.array(anyCountry, { maxLength: 2 })),
   allowed_origins: often(fc.array(anyUrl, { maxLength: 2 })),
   surprise: fc.jsonValue(),

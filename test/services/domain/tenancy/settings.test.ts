@@ -36,7 +36,7 @@ const DEFAULTS = {
   },
   routing: { default: ['sms', 'whatsapp', 'telegram', 'email'], countries: {}, providers: 'listed', worth_micros: 0 },
   channels: {
-    sms: { enabled: true, domain: null, android_hash: null },
+    sms: { enabled: true, domains: [], android_hashes: [] },
     email: { enabled: true },
     telegram: { enabled: true },
     whatsapp: { enabled: true, mode: 'template', business_number: null },
@@ -95,7 +95,7 @@ describe('app settings', () => {
     expect(settings.limits).to.deep.equal({ ...DEFAULTS.limits, app: [] })
     expect(settings.channels).to.deep.equal({
       ...DEFAULTS.channels,
-      sms: { enabled: false, domain: null, android_hash: null },
+      sms: { enabled: false, domains: [], android_hashes: [] },
     })
   })
 
@@ -273,8 +273,12 @@ describe('app settings', () => {
   })
 
   it('check the form of a domain, an SMS Retriever hash and a business number', () => {
+    const listOf = (value: unknown) => (value === null ? [] : [value])
     const channels = (domain: unknown, android_hash: unknown, business_number: unknown) => ({
-      channels: { sms: { domain, android_hash }, whatsapp: { business_number } },
+      channels: {
+        sms: { domains: listOf(domain), android_hashes: listOf(android_hash) },
+        whatsapp: { business_number },
+      },
     })
     expect(faults(channels('login.example.co.uk', 'FA+9qCX9VSu', '+447911123456'))).to.deep.equal([])
     expect(faults(channels(null, null, null))).to.deep.equal([])
@@ -287,10 +291,10 @@ describe('app settings', () => {
       'example.com ',
       `${'a'.repeat(64)}.com`,
     ]) {
-      expect(faults(channels(domain, null, null)), domain).to.deep.equal(['channels.sms.domain'])
+      expect(faults(channels(domain, null, null)), domain).to.deep.equal(['channels.sms.domains.0'])
     }
     for (const hash of ['FA+9qCX9VS', 'FA+9qCX9VSuu', 'FA-9qCX9VSu', '']) {
-      expect(faults(channels(null, hash, null)), hash).to.deep.equal(['channels.sms.android_hash'])
+      expect(faults(channels(null, hash, null)), hash).to.deep.equal(['channels.sms.android_hashes.0'])
     }
     for (const number of ['447911123456', '+04479111234', '+44 7911 123456', '+123456', '']) {
       expect(faults(channels(null, null, number)), number).to.deep.equal(['channels.whatsapp.business_number'])

@@ -6,8 +6,8 @@ describe('the pattern of a code in a message', () => {
   for (const locale of LANGUAGES)
     it(`finds the code in ${locale}, and nothing else`, () => {
       for (const code of ['1234', '123456', '12345678']) {
-        const sms = { domain: null, android_hash: null }
-        const { text } = renderMessage({ channel: 'sms', locale, app: 'Acme', code, minutes: 10, sms })
+        const ending = null
+        const { text } = renderMessage({ channel: 'sms', locale, app: 'Acme', code, minutes: 10, ending })
         expect(`error 550: ${text}`.match(CODE_IN_MESSAGE)).to.deep.equal([code])
       }
     })

@@ -9,7 +9,7 @@ const mail = (given: { locale?: string; app?: string; code?: string } = {}): str
     app: 'Acme',
     code: '123456',
     minutes: 10,
-    sms: { domain: null, android_hash: null },
+    ending: null,
     ...given,
   }).html ?? ''
 
@@ -34,7 +34,7 @@ describe('the HTML of a mail', () => {
         app: 'Acme',
         code: '123456',
         minutes: 10,
-        sms: { domain: null, android_hash: null },
+        ending: null,
       })
       expect(visibleText(mail({ locale }))).to.equal(text.replace('\n\n', '\n'))
       expect(visibleText(mail({ locale })).split('123456')).to.have.length(2)

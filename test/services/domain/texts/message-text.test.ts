@@ -1,8 +1,14 @@
 import { expect } from 'chai'
 import { chooseLocale } from '../../../../machines/locale.ts'
+import type { SendText } from '../../../../machines/otp.ts'
 import { smsSegments } from '../../../../machines/sms-segments.ts'
 import { SENTENCES } from '../../../../services/domain/texts/languages.ts'
-import { LANGUAGES, type MessageInput, renderMessage } from '../../../../services/domain/texts/message-text.ts'
+import {
+  endingOf,
+  LANGUAGES,
+  type MessageInput,
+  renderMessage,
+} from '../../../../services/domain/texts/message-text.ts'
 
 const render = (given: Partial<MessageInput> = {}) =>
   renderMessage({
@@ -11,7 +17,7 @@ const render = (given: Partial<MessageInput> = {}) =>
     app: 'Acme',
     code: '123456',
     minutes: 10,
-    sms: { domain: null, android_hash: null },
+    ending: null,
     ...given,
   })
 
@@ -88,20 +94,25 @@ describe('the text of a message', () => {
     expect(render()).to.deep.equal({ text: '123456 is your Acme verification code.', subject: null, html: null })
   })
 
-  it('can end with an Android hash, a domain-bound line, or both, with the domain on the last line', () => {
-    const sentence = render().text
-    const ending = (sms: MessageInput['sms']) => render({ sms }).text
-    expect(ending({ domain: 'example.com', android_hash: null })).to.equal(`${sentence}\n\n@example.com #123456`)
-    expect(ending({ domain: null, android_hash: 'FA+9qCX9VSu' })).to.equal(`${sentence}\n\nFA+9qCX9VSu`)
-    expect(ending({ domain: 'example.com', android_hash: 'FA+9qCX9VSu' })).to.equal(
-      `${sentence}\n\nFA+9qCX9VSu\n@example.com #123456`,
-    )
-  })
+  const HASH = 'FA+9qCX9VSu'
+  const listed = { domains: ['example.com', 'example.org'], android_hashes: [HASH, 'AAAAAAAAAAA'] }
+  const endings: [what: string, sms: typeof listed, named: SendText, line: string][] = [
+    ['the first domain', listed, {}, '@example.com #123456'],
+    ['the domain that the send names', listed, { domain: 'example.org' }, '@example.org #123456'],
+    ['the hash that the send names, and no domain', listed, { app_hash: HASH, domain: 'example.org' }, HASH],
+    ['the first hash, where there is no domain', { ...listed, domains: [] }, {}, HASH],
+  ]
+  for (const [what, sms, named, line] of endings)
+    it(`of an SMS ends with ${what}`, () =>
+      expect(render({ ending: endingOf(sms, named) }).text).to.equal(`${render().text}\n\n${line}`))
+
+  it('of an SMS ends with neither where the app lists none', () =>
+    expect(endingOf({ domains: [], android_hashes: [] })).to.equal(null))
 
   it('has these lines in an SMS only', () => {
-    const sms = { domain: 'example.com', android_hash: 'FA+9qCX9VSu' }
+    const ending = { domain: 'example.com' }
     for (const channel of ['whatsapp', 'telegram', 'email'] as const)
-      expect(render({ channel, sms })).to.deep.equal(render({ channel }))
+      expect(render({ channel, ending })).to.deep.equal(render({ channel }))
   })
 
   it('says in a chat how long the code is valid', () => {

@@ -60,7 +60,9 @@ describe('the problems of own texts', () => {
     const fits = `{code} {app} ${'x'.repeat(290)}`
     expect(problemOf(sms(fits), 'Shop')).to.equal(null)
     expect(problemOf(sms(fits), 'A long name of a shop')).to.contain('takes 3')
-    expect(problemOf(sms(fits, { channels: { sms: { domain: 'example.com' } } }), 'Shop')).to.contain('takes 3')
+    expect(problemOf(sms(fits, { channels: { sms: { domains: ['b.de', 'example.com'] } } }), 'Shop')).to.contain(
+      'takes 3',
+    )
   })
 
   it('are links that the name of the app is, or makes together with the text', () => {
@@ -68,7 +70,7 @@ describe('the problems of own texts', () => {
     expect(problemOf(sms('{code} for {app}'), 'http://evil.example')).to.include(problem)
     expect(problemOf(sms('{code} at evil.{app}'), 'com/x')).to.include(problem)
     expect(problemOf(sms('{code} at evil.{app}', { text_links: true }), 'com/x')).to.equal(null)
-    expect(problemOf(sms('{code} for {app}', { channels: { sms: { domain: 'shop.example' } } }))).to.equal(null)
+    expect(problemOf(sms('{code} for {app}', { channels: { sms: { domains: ['shop.example'] } } }))).to.equal(null)
   })
 
   for (const link of [
@@ -140,7 +142,7 @@ describe('an own text', () => {
     app,
     code,
     minutes: 10,
-    sms: { domain: null, android_hash: null },
+    ending: null,
     own: own ?? null,
   })
   const own = (template: { text?: string; subject?: string; html?: string }) => ({
@@ -153,9 +155,9 @@ describe('an own text', () => {
     const message = renderMessage({
       ...input(own({ text: 'Use {code}' })),
       channel: 'sms',
-      sms: { domain: 'shop.example', android_hash: 'FA+9qCX9VSu' },
+      ending: { domain: 'shop.example' },
     })
-    expect(message.text).to.equal('Use 123456\n\nFA+9qCX9VSu\n@shop.example #123456')
+    expect(message.text).to.equal('Use 123456\n\n@shop.example #123456')
   })
 
   it('of a mail has the built-in subject, and HTML that is made of the text, where it has none of its own', () => {

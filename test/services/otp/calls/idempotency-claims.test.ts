@@ -124,7 +124,8 @@ eachStore('idempotency claims', fresh => {
 
   it('that are bound to an older verification do not outlive it', async () => {
     const claims = process()
-    const answer = { status: 'pending', channel: 'sms', sealed_action_url: null, completion: 'code' } as const
+    const pending = { status: 'pending', channel: 'sms', sealed_action_url: null, completion: 'code' } as const
+    const answer = { otp_id: 'otp_2', ...pending }
     const endOf = async (purge_at: Date) => {
       await claims.bind(await held(claims.claim(key('c'), 'otp_2', HOUR)), { _id: 'otp_1', purge_at }, answer)
       const stored = (await store.docs('claims').get(['c'])).get('c')

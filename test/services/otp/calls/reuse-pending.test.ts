@@ -1,6 +1,7 @@
 // A send that is a resend of what is pending (`reuse_pending`), where processes die and other verifications are many.
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
+import type { OtpCall } from '../../../../machines/calls.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { CLAIM_HELD_MS } from '../../../../services/domain/verifications/claim-holds.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
@@ -43,6 +44,8 @@ eachStore('a send while a verification of the recipient is pending', fresh => {
     const sealed_code = keyring.seal(code, inFlight.code)
     expect(await actor.ask({ type: 'otp.verify', by, otp_id, sealed_code })).to.include({ matched: true })
   }
+  const joinedTo = async (otp_id: string) =>
+    ((await storedOtp(store, otp_id)).context.joined ?? []).map(one => one.otp_id)
   const deliveriesOf = async (otp_id: string) => (await storedOtp(store, otp_id)).context.deliveries.length
 
   for (const later of [CLAIM_HELD_MS, 10 * CLAIM_HELD_MS])
@@ -54,12 +57,14 @@ eachStore('a send while a verification of the recipient is pending', fresh => {
       )
       void send(dying, 'key').catch(() => {})
       await eventually(async () => expect(await deliveriesOf(otp_id)).to.equal(2))
+      const [joined] = await joinedTo(otp_id)
       await approve(living, otp_id)
       await living.clock.advance(later)
       for (let time = 0; time < 2; time += 1)
-        expect(await answerOf(living, 'key')).to.include({ otp_id, status: 'pending', replayed: true })
+        expect(await answerOf(living, 'key')).to.include({ otp_id: joined, status: 'pending', replayed: true })
       expect(await deliveriesOf(otp_id)).to.equal(2)
-      expect(await send(living, 'another key'), 'it has ended').not.to.equal(otp_id)
+      await send(living, 'another key')
+      expect(await joinedTo(otp_id), 'it has ended').to.deep.equal([joined])
     })
 
   it('finds it behind any number of those of devices, and reads one document', async () => {
@@ -85,8 +90,47 @@ eachStore('a send while a verification of the recipient is pending', fresh => {
     })
     await store.docs('otps').insert(devices)
     await actor.clock.advance(200)
-    expect(await send(actor)).to.equal(otp_id)
+    const joined = await send(actor)
+    expect(await joinedTo(otp_id)).to.deep.equal([joined])
     expect(await deliveriesOf(otp_id)).to.equal(2)
     expect(found).to.deep.equal([0, 1])
+  })
+
+  it('gets no second id when the call is delivered again, whatever became of the verification', async () => {
+    const actor = await start(store)
+    const otp_id = await send(actor)
+    await actor.clock.advance(1)
+    const call: OtpCall = {
+      type: 'otp.send',
+      by,
+      otp_id: newId('otp', actor.clock.now()),
+      sealed_recipient: keyring.seal(RECIPIENT, inFlight.recipient),
+      locale: null,
+      sealed_client_ip: null,
+      claim: null,
+    }
+    const first = await actor.ask(call, 'call')
+    await approve(actor, otp_id)
+    const again = await actor.ask(call, 'call')
+    if (first.kind !== 'verification' || again.kind !== 'verification') return expect.fail('it was refused')
+    expect(again.verification).to.deep.equal(first.verification)
+    expect(await joinedTo(otp_id)).to.deep.equal([call.otp_id])
+  })
+
+  it('leads nowhere by the id of a send whose process died before it joined', async () => {
+    const living = await start(store)
+    const otp_id = await send(living)
+    await living.clock.advance(1)
+    const dying = await start(
+      interceptWrites(store, { before: call => (call === 'otps.change' ? new Promise(() => {}) : undefined) }),
+    )
+    void send(dying).catch(() => {})
+    const found = await eventually(async () => {
+      const [stored] = await store.docs('joined_ids').find({}, { sort: { _id: 1 }, limit: 1 })
+      return stored ?? expect.fail('it has no id yet')
+    })
+    expect(await joinedTo(otp_id)).to.deep.equal([])
+    const canceled = await living.ask({ type: 'otp.cancel', by, otp_id: found._id })
+    expect(canceled).to.include({ kind: 'refused', error: 'OtpNotFoundError' })
   })
 })

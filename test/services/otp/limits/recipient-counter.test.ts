@@ -3,12 +3,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Quota } from '../../../../machines/quotas.ts'
+import { quotaOfMessage } from '../../../../machines/quotas.ts'
 import type { LimitRule } from '../../../../machines/settings.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
 import type { CounterDoc } from '../../../../services/domain/verifications/documents.ts'
 import { createLimits } from '../../../../services/otp/limits/limits.ts'
-import { messageQuota, sendQuotas } from '../../../../services/otp/limits/quota-counters.ts'
+import { recipientSends, sendQuotas } from '../../../../services/otp/limits/quota-counters.ts'
 import { type Reservation, reserve } from '../../../../services/otp/reservation.ts'
 import { testClock } from '../../../support/clock.ts'
 import { countIn, createWindowModel } from '../../../support/limit-windows.ts'
@@ -38,7 +39,7 @@ interface Rules {
 function quotasOf(call: Call, { sends, messages, app = PLENTY }: Rules, app_id: string = APP.app_id): Quota[] {
   const limits = { ...defaults, recipient: sends, recipient_messages: messages, app_without_client_ip: app }
   const appMode = { ...APP, app_id }
-  if (!isSend(call)) return [messageQuota(appMode, ['ada'], 'server', limits)]
+  if (!isSend(call)) return [quotaOfMessage(recipientSends(appMode, ['ada'], 'server'), limits)]
   const input = { ...appMode, kind: 'server', limits, address: null, mailboxIndexes: ['ada'] } as const
   return sendQuotas(keyring, { ...input, sendsMessage: isMessage(call) })
 }

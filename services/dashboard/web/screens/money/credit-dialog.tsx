@@ -3,9 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { editableMicros, formatChange, formatMicros, parseAmount } from '../../data/amounts.ts'
 import { useChange } from '../../data/use-change.ts'
+import { useQuery } from '../../data/use-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog, SubmitActions } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { Switch, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -23,12 +24,29 @@ export interface CreditDialogProps {
   onClose(): void
 }
 
+const UNUSUAL_FACTOR = 10
+/** The newest that a page has. */
+const CREDITS_READ = 100
+
+/** Null where there is none. */
+async function readLargestCredit(id: string, signal: AbortSignal): Promise<number | null> {
+  const query = { kind: 'credit', limit: CREDITS_READ } as const
+  const { items } = await bodyOf(
+    api.GET('/admin/v1/companies/{id}/ledger', { params: { path: { id }, query }, signal }),
+  )
+  return items.reduce<number | null>((most, { micros }) => (micros > (most ?? 0) ? micros : most), null)
+}
+
 export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
   const [unanswered, setUnanswered] = useState(() => readUnanswered(company.id))
   const [amount, setAmount] = useState(unanswered ? editableMicros(unanswered.micros) : '')
   const [note, setNote] = useState(unanswered?.note ?? '')
   const [wrong, setWrong] = useState<string | undefined>()
+  const [noteMissing, setNoteMissing] = useState(false)
   const [micros, setMicros] = useState<number | null>(null)
+  const [confirmed, setConfirmed] = useState(false)
+  const largest = useQuery(`largest credit ${company.id}`, signal => readLargestCredit(company.id, signal)).data ?? null
+  const isUnusual = micros !== null && largest !== null && micros > UNUSUAL_FACTOR * largest
   const change = useChange()
   const say = useToast()
   const reviewed = useRef<HTMLDivElement>(null)
@@ -48,15 +66,17 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
     else if (parsed.micros === 0) setWrong('The amount must not be zero.')
     else if (parsed.micros < 0 && company.balance + parsed.micros < 0)
       setWrong('That is more than there is to take back.')
+    else if (note.trim() === '') setNoteMissing(true)
     else setMicros(parsed.micros)
   }
   function back(): void {
     change.reset()
     setMicros(null)
+    setConfirmed(false)
   }
   async function enter(credit: number): Promise<void> {
     const done = await change.run(async () => {
-      const body = { micros: credit, note: note.trim() || null }
+      const body = { micros: credit, note: note.trim() }
       const named = nameCredit(body, unanswered)
       keep(named)
       const params = { path: { id: company.id }, header: { 'idempotency-key': named.key } }
@@ -97,9 +117,12 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
             label="Note"
             value={note}
             placeholder="Invoice 17"
-            hint="Optional. It appears in the ledger."
-            error={change.errorOf('note')}
-            onInput={setNote}
+            hint="Why. It appears in the ledger and on the statement."
+            error={noteMissing ? 'Enter a note, such as the number of the invoice.' : change.errorOf('note')}
+            onInput={text => {
+              setNote(text)
+              setNoteMissing(false)
+            }}
           />
           <SubmitActions action="Continue" onCancel={onClose} />
         </Form>
@@ -117,9 +140,17 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
               </dd>
             </dl>
           </div>
-          {note.trim() && <p class="soft">Note: {note.trim()}</p>}
+          <p class="soft">Note: {note.trim()}</p>
+          {isUnusual && (
+            <Notice tone="warning">
+              <p>
+                This is more than ten times the largest credit so far, which was {formatMicros(largest)}. Is it right?
+              </p>
+              <Switch label="The amount is right" checked={confirmed} onChange={setConfirmed} />
+            </Notice>
+          )}
           <Actions>
-            <Button look="primary" type="submit" busy={change.busy}>
+            <Button look="primary" type="submit" busy={change.busy} disabled={isUnusual && !confirmed}>
               Enter credit
             </Button>
             <Button disabled={change.busy} onClick={back}>

@@ -9,7 +9,7 @@ const KINDS: Readonly<Record<EntryKind, string>> = {
   hold: 'Charged for a message',
   refund: 'Given back: the message failed',
   void: 'Given back: the message was never made',
-  recharge: 'Charged again: the code was entered',
+  recharge: 'Charged again: the message had arrived',
 }
 
 export function entryText({ kind, micros }: Pick<LedgerEntry, 'kind' | 'micros'>): string {

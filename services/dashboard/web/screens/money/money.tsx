@@ -12,6 +12,7 @@ import { LedgerCard } from './ledger-card.tsx'
 import { PricesCard } from './prices-card.tsx'
 import { readAllPrices } from './read-prices.ts'
 import { ReconciliationCard } from './reconciliation-card.tsx'
+import { StatementCard } from './statement-card.tsx'
 import './money.css'
 
 export default function Money() {
@@ -45,6 +46,7 @@ export default function Money() {
             <ReconciliationCard key={id} companyId={id} mayRun={mayReconcile} />
           </div>
           <PricesCard prices={prices.data} onSaved={prices.replace} reload={prices.reload} />
+          <StatementCard key={`statement of ${id}`} company={account.data} onChanged={account.reload} />
           <LedgerCard companyId={id} ledger={ledger} hasPrices={prices.data.size > 0} />
         </>
       ) : (

@@ -5,7 +5,7 @@ import { readInTab, storeInTab } from '../../data/browser-storage.ts'
 
 export interface Credit {
   micros: number
-  note: string | null
+  note: string
 }
 
 export interface NamedCredit extends Credit {

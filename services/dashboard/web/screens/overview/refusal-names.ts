@@ -20,6 +20,7 @@ const NAMES: Readonly<Record<Schemas['ErrorType'], string>> = {
   PublishableSendDisabledError: 'Devices may not send',
   OriginNotAllowedError: 'The origin is not allowed',
   ChallengeRequiredError: 'A device had to solve a challenge first',
+  IdempotencyConflictError: 'A key was used for another credit',
   StepUpRequiredError: 'A person had to prove again who they are',
   ServiceUnavailableError: 'Countersign was not available',
 }

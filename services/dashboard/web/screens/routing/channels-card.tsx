@@ -28,8 +28,8 @@ export function ChannelsCard({ draft }: { draft: SettingsDraft }) {
         <div class="routing-channels">
           <div class="routing-channel-settings">
             {switchOf('sms')}
-            <SettingField draft={draft} path="channels.sms.domain" />
-            <SettingField draft={draft} path="channels.sms.android_hash" monospace />
+            <SettingField draft={draft} path="channels.sms.domains" />
+            <SettingField draft={draft} path="channels.sms.android_hashes" />
           </div>
           <div class="routing-channel-settings">
             {switchOf('whatsapp')}

@@ -4,6 +4,7 @@ import { SECOND_MS } from '../../../../../infra/time.ts'
 import { smsSegments } from '../../../../../machines/sms-segments.ts'
 import {
   builtInText,
+  endingOf,
   LANGUAGES,
   minutesInText,
   renderMessage,
@@ -149,7 +150,7 @@ function Preview({ appName, channel, language, own, draft }: PreviewProps) {
     app: appName,
     code,
     minutes,
-    sms: draft.settings.channels.sms,
+    ending: endingOf(draft.settings.channels.sms),
     own: own ? { ...own, locale: language } : null,
   })
   return (

@@ -111,6 +111,11 @@ const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
     todo: 'Nothing, if a send of the same recipient follows. If none does, the page or app does not solve challenges yet.',
     screen: '/limits',
   },
+  IdempotencyConflictError: {
+    title: 'Key used twice',
+    means: 'An idempotency key named a credit of another amount. Sends are never refused so.',
+    todo: 'Nothing: the person who credits uses another key.',
+  },
   StepUpRequiredError: {
     title: 'Proof asked',
     means: 'A person was asked to prove again who they are. Sends are never refused so.',

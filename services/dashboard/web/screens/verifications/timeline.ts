@@ -42,13 +42,18 @@ function tellEntry(history: History, entry: TimelineEntry, now: number): Told {
   switch (entry.happened) {
     case 'otp.started':
       return row(`Started by ${keyText(entry.by)}`, { ids: keyIds(entry.by) })
+    case 'otp.joined':
+      return row(`Another send joined, by ${keyText(entry.by)}`, {
+        details: ['It has an id and guesses of its own, and shares the code.'],
+        ids: [...idOf('Id', entry.otp_id), ...keyIds(entry.by)],
+      })
     case 'otp.approved':
       return row(entry.by ? 'Approved: the right code was entered' : "Approved by the user's WhatsApp message", {
         tone: 'good',
-        ids: keyIds(entry.by),
+        ids: [...idOf('Id', entry.otp_id), ...keyIds(entry.by)],
       })
     case 'otp.failed':
-      return row('Failed: too many wrong codes were entered', { tone: 'bad' })
+      return row('Failed: too many wrong codes were entered', { tone: 'bad', ids: idOf('Id', entry.otp_id) })
     case 'otp.expired':
       return row(
         history.kind === 'message' ? 'Ended: it is not sent any more' : 'Expired: the code is no longer valid',

@@ -1,0 +1,159 @@
+// The statement of a company's month. In: the entries of the month, oldest first. Out: opening and closing balance, what was credited, charged and
+// given back by app, channel, country, provider and price, and the exceptions that explain a difference to a vendor's invoice. The sums add up
+// to the ledger: opening + credits + charges + given back + charged again = closing.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isoTime } from '../../../infra/iso-time.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
+import { type LedgerDoc, ledgerId } from '../../domain/money/documents.ts'
+import { monthRange } from '../../domain/money/month.ts'
+import type { Company } from '../../domain/tenancy/documents.ts'
+import { seqAt } from './ledger.ts'
+import type { StatementAnswer, StatementException, StatementRow } from './schemas.ts'
+
+export const MAX_EXCEPTIONS = 1_000
+const READ_AT_ONCE = 500
+export const DEFAULT_TIMEZONE = 'UTC'
+
+/** `company`: as it was read after its entries were moved to the ledger. */
+export async function readStatement(
+  ledger: Pick<Docs<LedgerDoc>, 'find' | 'get'>,
+  { _id: company_id, seq: lastSeq, settled_seq = 0, timezone = DEFAULT_TIMEZONE }: StatementCompany,
+  month: string,
+): Promise<StatementAnswer> {
+  const { from, until } = monthRange(month, timezone)
+  const first = await seqAt(ledger, company_id, lastSeq, from)
+  const end = await seqAt(ledger, company_id, lastSeq, until)
+  const [before, settled] = await Promise.all(
+    [first - 1, settled_seq].map(seq => getOne(ledger, ledgerId(company_id, seq))),
+  )
+  const statement = createStatement(before?.balance_after ?? 0)
+  for (let next = first; next < end; next += READ_AT_ONCE) {
+    const _id = {
+      $gte: ledgerId(company_id, next),
+      $lt: ledgerId(company_id, Math.min(next + READ_AT_ONCE, end)),
+    }
+    for (const entry of await ledger.find({ company_id, _id }, { sort: { _id: 1 }, limit: READ_AT_ONCE }))
+      statement.add(entry)
+    await nextTurn()
+  }
+  const kept = await notGivenBack(ledger, company_id, statement.unaccepted())
+  return {
+    company_id,
+    month,
+    timezone,
+    from: isoTime(from),
+    until: isoTime(until),
+    settled_until: settled === undefined ? null : isoTime(settled.at),
+    ...statement.totals(kept),
+  }
+}
+
+type StatementCompany = Pick<Company, '_id' | 'seq' | 'settled_seq' | 'timezone'>
+
+/** A hold of the month's last hours may be given back in the next month. */
+async function notGivenBack(
+  ledger: Pick<Docs<LedgerDoc>, 'find'>,
+  company_id: string,
+  holds: readonly LedgerDoc[],
+): Promise<LedgerDoc[]> {
+  const back = new Set<string | null>()
+  for (let at = 0; at < holds.length; at += READ_AT_ONCE) {
+    const entry = { $in: holds.slice(at, at + READ_AT_ONCE).map(({ delivery_id }) => `back:${delivery_id}`) }
+    const found = await ledger.find({ company_id, entry }, { sort: { entry: 1 }, limit: READ_AT_ONCE })
+    for (const { delivery_id, micros } of found) if (micros > 0) back.add(delivery_id)
+    await nextTurn()
+  }
+  return holds.filter(({ delivery_id }) => !back.has(delivery_id))
+}
+
+type Totals = Omit<StatementAnswer, 'company_id' | 'month' | 'timezone' | 'from' | 'until' | 'settled_until'>
+
+export interface Statement {
+  /** In the order of their numbers. */
+  add(entry: LedgerDoc): void
+  /** Holds whose message no provider is known to have accepted, and that the month did not give back. */
+  unaccepted(): LedgerDoc[]
+  /** `kept`: those of the unaccepted that were not given back later either. */
+  totals(kept: readonly LedgerDoc[]): Totals
+}
+
+export function createStatement(opening_micros: number): Statement {
+  const rows = new Map<string, StatementRow>()
+  const exceptions: StatementException[] = []
+  const sums = { credits_micros: 0, charges_micros: 0, refunds_micros: 0, recharges_micros: 0 }
+  const unaccepted = new Map<string | null, LedgerDoc>()
+  let [exception_count, closing_micros] = [0, opening_micros]
+
+  function except(kind: StatementException['kind'], { at, otp_id, delivery_id, micros }: LedgerDoc): void {
+    exception_count += 1
+    if (exceptions.length < MAX_EXCEPTIONS) exceptions.push({ kind, at: isoTime(at), otp_id, delivery_id, micros })
+  }
+
+  function rowOf({ message, provider, micros }: LedgerDoc): StatementRow {
+    const unit_micros = Math.abs(micros)
+    const { app_id = null, channel = null, country = null } = message ?? {}
+    const key = JSON.stringify([app_id, channel, country, provider, unit_micros])
+    const row = rows.get(key) ?? { ...EMPTY_ROW, app_id, channel, country, provider: provider ?? null, unit_micros }
+    rows.set(key, row)
+    return row
+  }
+
+  return {
+    add(entry) {
+      const { kind, micros, balance_after, accepted, delivery_id } = entry
+      closing_micros = balance_after
+      if (balance_after < 0 && micros < 0) except('overdrawn', entry)
+      // An erased message that stays paid.
+      if (kind === 'void' && micros === 0) return
+      if (kind === 'credit') {
+        sums.credits_micros += micros
+        return
+      }
+      const row = rowOf(entry)
+      if (kind === 'hold') {
+        sums.charges_micros += micros
+        row.charged += 1
+        row.charged_micros += micros
+        if (accepted !== undefined && accepted > 1) except('accepted_twice', entry)
+        if (accepted === 0) unaccepted.set(delivery_id, entry)
+      } else if (kind === 'recharge') {
+        sums.recharges_micros += micros
+        row.recharged += 1
+        row.recharged_micros += micros
+        except('refunded_and_delivered', entry)
+      } else {
+        sums.refunds_micros += micros
+        row.refunded += 1
+        row.refunded_micros += micros
+        unaccepted.delete(delivery_id)
+      }
+    },
+    unaccepted: () => [...unaccepted.values()],
+    totals(kept) {
+      for (const hold of kept) except('paid_without_acceptance', hold)
+      return {
+        opening_micros,
+        ...sums,
+        closing_micros,
+        rows: [...rows.values()].sort(byName),
+        exceptions: exceptions.sort((one, other) => one.at.localeCompare(other.at)),
+        exception_count,
+      }
+    },
+  }
+}
+
+const EMPTY_ROW = {
+  charged: 0,
+  charged_micros: 0,
+  refunded: 0,
+  refunded_micros: 0,
+  recharged: 0,
+  recharged_micros: 0,
+}
+
+const nameOf = ({ app_id, channel, country, provider, unit_micros }: StatementRow): string =>
+  [app_id, channel, country, provider, String(unit_micros).padStart(16, '0')].join(' ')
+
+const byName = (one: StatementRow, other: StatementRow): number => nameOf(one).localeCompare(nameOf(other))
