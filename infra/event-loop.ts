@@ -6,6 +6,8 @@ import { createFifo } from './fifo.ts'
 export interface EventLoop {
   /** Runs `work` in one of the next turns. */
   inTurn(work: () => void): void
+  /** Resolves in one of the next turns, in which nothing else of this kind goes on. */
+  turn(): Promise<void>
 }
 
 export function createEventLoop(): EventLoop {
@@ -24,12 +26,12 @@ export function createEventLoop(): EventLoop {
     work?.()
   }
 
-  return {
-    inTurn(work) {
-      waiting.push(work)
-      if (!scheduled) schedule()
-    },
+  function inTurn(work: () => void): void {
+    waiting.push(work)
+    if (!scheduled) schedule()
   }
+
+  return { inTurn, turn: () => new Promise(inTurn) }
 }
 
 /** A process has one. */

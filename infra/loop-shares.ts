@@ -27,8 +27,8 @@ export interface LoopSharesOptions {
 const MAX_SAVED_MS = 150
 /** Pieces of an owner. More would hold up everything else together, and each other where they change the same document. */
 const MAX_AT_ONCE = 2
-/** A piece that is under way for longer waits for something. It counts no more. */
-const WAITS_AFTER_MS = 500
+/** A piece during which the loop was idle for longer waits for something. It counts no more. */
+const WAITS_AFTER_IDLE_MS = 500
 /** Of one piece: what waits for long must not pay for all that others do meanwhile. */
 const MAX_COST_MS = 250
 /** Until pieces were measured. */
@@ -46,7 +46,8 @@ interface Owner {
 }
 
 interface Begun {
-  piece: { owner: Owner; begunAt: number; costMs: number }
+  /** `begunAtIdleMs`: milliseconds that the loop had been idle when it began. */
+  piece: { owner: Owner; begunAtIdleMs: number; costMs: number }
   paidMs: number
 }
 
@@ -94,12 +95,14 @@ export function createLoopShares({
     if (pieces === 0 && budget.isFull()) owners.delete(name)
   }
 
+  /** While the loop is busy, a piece that was begun long ago may still have work to do. */
+  const idleMs = (): number => now() - activeMs()
   const isLate = ({ since }: Waiting): boolean => now() - since > maxWaitMs
   function mayBegin(owner: Owner): boolean {
     if (all.left() <= 0 || owner.budget.left() <= 0) return false
-    const busySince = now() - WAITS_AFTER_MS
+    const busySince = idleMs() - WAITS_AFTER_IDLE_MS
     let busy = 0
-    for (const piece of underWay) if (piece.owner === owner && piece.begunAt > busySince) busy += 1
+    for (const piece of underWay) if (piece.owner === owner && piece.begunAtIdleMs > busySince) busy += 1
     return busy < MAX_AT_ONCE
   }
 
@@ -135,7 +138,7 @@ export function createLoopShares({
   function begin(owner: Owner): Begun {
     measure()
     const { budget, costMs } = owner
-    const piece = { owner, begunAt: now(), costMs: 0 }
+    const piece = { owner, begunAtIdleMs: idleMs(), costMs: 0 }
     underWay.add(piece)
     for (const one of [all, budget]) one.pay(costMs)
     return { piece, paidMs: costMs }

@@ -3,6 +3,7 @@
 // a record. In: a function that plans the change from the stored documents. Out: the result of the change. After a lost race with another
 // request, the change is planned again, and its record is rewritten.
 import type { Clock } from '../../infra/clock.ts'
+import { eventLoop } from '../../infra/event-loop.ts'
 import { httpException } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -94,7 +95,11 @@ export const createWithAudit =
       }
       const { perform, recordResult, action, target, company_id, before, after } = change
       await requireOpenCompany(action)
-      await begin({ action, target, company_id, ...statesForAudit({ before, after }) })
+      // Planning and shortening may each hold the event loop for a while.
+      await eventLoop.turn()
+      const states = statesForAudit({ before, after })
+      await eventLoop.turn()
+      await begin({ action, target, company_id, ...states })
       const result = await perform().catch(async error => {
         if (!(error instanceof NotMade)) throw error
         await complete('undone')

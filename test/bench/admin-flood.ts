@@ -84,8 +84,10 @@ export default async function adminFlood(): Promise<void> {
       if (typeof during !== 'object') return console.log(`  ${during}`)
       await Promise.all(flood)
       const ratio = during.accepted.p99 / quiet.accepted.p99
+      // A quantile of nothing says nothing.
+      const isMet = during.accepted.count > 0 && quiet.accepted.count > 0 && ratio <= AIM
       console.log(
-        `  flood   sends p50 ${ms(during.accepted.p50)}, p99 ${ms(during.accepted.p99)}: ${ratio.toFixed(1)} × quiet, aim ≤ ${AIM}: ${ratio <= AIM ? 'met' : 'MISSED'}; refused ${during.refused.count}, unanswered ${during.unanswered}; ${memory(pid)}`,
+        `  flood   sends p50 ${ms(during.accepted.p50)}, p99 ${ms(during.accepted.p99)}: ${ratio.toFixed(1)} × quiet, aim ≤ ${AIM}: ${isMet ? 'met' : 'MISSED'}; accepted ${during.accepted.count}, refused ${during.refused.count}, unanswered ${during.unanswered}; ${memory(pid)}`,
       )
       for (const [what, all] of Object.entries(times).sort())
         console.log(`    ${what.padEnd(22)} ${String(all.length).padStart(6)} times, p99 ${ms(quantile(all, 0.99))}`)

@@ -19,6 +19,17 @@ describe('the turns of the event loop', () => {
     expect(ran).to.deep.equal(['a', 'b', 'c', 'd'])
   })
 
+  it('are waited for, each by one', async () => {
+    const loop = createEventLoop()
+    const ran: string[] = []
+    void loop.turn().then(() => ran.push('a'))
+    loop.inTurn(() => ran.push('b'))
+    await turn()
+    expect(ran).to.deep.equal(['a'])
+    await turn()
+    expect(ran).to.deep.equal(['a', 'b'])
+  })
+
   it('have the work that a piece of work adds, and one at a time', async () => {
     const { inTurn } = createEventLoop()
     const ran: string[] = []

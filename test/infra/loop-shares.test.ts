@@ -26,6 +26,17 @@ describe('shares of the event loop', () => {
           done[owner] = (done[owner] ?? 0) + 1
         })
       },
+      /** Work that goes on without end. */
+      endless: (owner: string, begun: () => void) =>
+        void shares.run(owner, () => {
+          begun()
+          return new Promise(() => {})
+        }),
+      /** Others hold the loop. */
+      busy(ms: number): void {
+        now += ms
+        active += ms
+      },
       /** Waits without holding the loop. */
       wait: (owner: string, ms: number) =>
         shares.run(owner, async () => {
@@ -69,6 +80,22 @@ describe('shares of the event loop', () => {
     const { a = 0, b = 0, c = 0 } = loop.done
     expect(a + b + c).to.be.within(80, 125)
     for (const count of [a, b, c]) expect(count).to.be.within(22, 48)
+  })
+
+  it('go to no third piece while two of an owner are under way for long on a busy loop', async () => {
+    const loop = startLoop()
+    let begun = 0
+    for (let nth = 0; nth < 4; nth += 1)
+      loop.endless('slow', () => {
+        begun += 1
+      })
+    for (let nth = 0; nth < 30; nth += 1) {
+      loop.busy(100)
+      await loop.pass(5)
+    }
+    expect(begun).to.equal(2)
+    await loop.pass(2_000)
+    expect(begun, 'those that wait for something count no more').to.equal(4)
   })
 
   it('do not hold up an owner that wants little, or one that waits for others', async () => {

@@ -1,6 +1,7 @@
 // Apps and their settings.
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { eventLoop } from '../../../infra/event-loop.ts'
 import { httpException } from '../../../infra/http/problem.ts'
 import { newId } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
@@ -265,8 +266,11 @@ export function prepareSettings(
 ): (stored: NamedSettings, name: string) => Promise<SettingsInput> {
   const applyTo = patch === undefined ? undefined : preparePatch(patch)
   return async (stored, name) => {
+    // The patch was checked in this turn, or another call has gone before.
+    await eventLoop.turn()
     const checked = applyTo?.(stored.settings) ?? { ok: true as const, value: stored.settings }
     // A longer name may make a text too long, so a new name alone has its problems too.
+    await eventLoop.turn()
     const problems = checked.ok ? await textProblems(stored, { name, settings: checked.value }) : checked.problems
     if (!checked.ok || problems.length > 0) throw validationProblem(underPath('settings', problems))
     return checked.value

@@ -1,8 +1,8 @@
 // What is wrong with the own texts that a change of an app sets. In: the app as it is stored, and as it would be. Out: the problems, by path
 // in the settings. Only texts that may have become wrong are checked: those that differ, or all of them where something changes that is part
 // of each. Other work has its turn between portions of them.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { eventLoop } from '../../../infra/event-loop.ts'
 import type { JsonObject } from '../../../infra/json-object.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { InputProblem } from '../../domain/tenancy/problems.ts'
@@ -28,7 +28,7 @@ export async function textProblems(stored: NamedSettings, next: NamedSettings): 
   const problems: InputProblem[] = []
   for (const portion of portionsOf(unchecked)) {
     problems.push(...ownTextProblems({ ...frame, texts: resolveSettings({ texts: portion }).texts }, next.name))
-    await nextTurn()
+    await eventLoop.turn()
   }
   return problems
 }

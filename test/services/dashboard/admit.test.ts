@@ -9,21 +9,22 @@ import { userBrowser } from '../../support/dashboard-session.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 
 describe('admission to the admin API', () => {
-  const contextOf = (company_id: string | null, writable = true) =>
-    ({ state: { principal: { company_id } }, writable }) as unknown as Context
+  const contextOf = (company_id: string | null, { writable = true, method = 'PATCH' } = {}) =>
+    ({ state: { principal: { company_id } }, method, writable }) as unknown as Context
 
-  it('refuses a company whose calls wait too long, and neither others nor operators', async () => {
+  it('refuses a company whose changes wait too long, and neither what it reads, nor others, nor operators', async () => {
     const clock = testClock()
     const waiting: string[] = []
     const loopShares = {
       run: <T>(owner: string, work: () => Promise<T>): Promise<T> => {
-        if (owner !== 'flood') return work()
+        if (owner !== 'flood changes') return work()
         waiting.push(owner)
         return new Promise<T>(() => {})
       },
     }
     const admit = createAdmit({ clock, loopShares })
-    const call = (company: string | null) => admit(contextOf(company), async () => 'answered')
+    const call = (company: string | null, method = 'PATCH') =>
+      admit(contextOf(company, { method }), async () => 'answered')
     const refused: unknown[] = []
     for (let nth = 0; nth < 64; nth += 1) {
       void Promise.resolve(call('flood')).catch(error => refused.push(error))
@@ -33,12 +34,13 @@ describe('admission to the admin API', () => {
     expect(refused).to.have.length(64 - waiting.length)
     expect(refused[0]).to.be.instanceOf(Problem)
     expect(refused[0]).to.deep.include({ status: 503 })
-    expect(await Promise.all([call('other'), call(null)])).to.deep.equal(['answered', 'answered'])
+    const others = [call('flood', 'GET'), call('other'), call(null)]
+    expect(await Promise.all(others)).to.deep.equal(['answered', 'answered', 'answered'])
   })
 
   it('executes nothing for a caller that hung up while it waited', async () => {
     const admit = createAdmit({ clock: testClock() })
-    const refusal = await Promise.resolve(admit(contextOf('cmp_a', false), async () => 'answered')).catch(
+    const refusal = await Promise.resolve(admit(contextOf('cmp_a', { writable: false }), async () => 'answered')).catch(
       error => error,
     )
     expect(refusal).to.deep.include({ status: 503 })
@@ -61,6 +63,6 @@ onEmbeddedStore('the calls of the admin API', fresh => {
     const { browser } = await userBrowser(admin, company, 'developer')
     expect((await browser.ask('GET', `/apps/${app}`)).status).to.equal(503)
     expect((await browser.ask('PATCH', `/apps/${app}`, { colour: 'not read' })).status).to.equal(503)
-    expect(turns).to.deep.equal([company, company])
+    expect(turns).to.deep.equal([`${company} reads`, `${company} changes`])
   })
 })
