@@ -4,6 +4,7 @@ import type { Challenge, CheckedToken } from './challenge.ts'
 import type { AskedRoute, Channel, ChannelReason } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import type { Caller, Completion, Mode, NotAllowedCause, OtpStatus, SendText } from './otp.ts'
+import type { LimitRule } from './settings.ts'
 
 /** The API key that made the call, and its owner. */
 export interface Identity extends Caller {
@@ -114,6 +115,8 @@ export interface Refusal {
   detail: string
   scope?: LimitScope
   retry_after_ms?: number
+  /** Of the limit that refuses, where it counts how many in how many seconds. */
+  rule?: LimitRule
   /** Of `ServiceUnavailableError`, where that is certain. */
   executed?: false
   otp_status?: OtpStatus

@@ -29,18 +29,22 @@ export interface WindowRule extends LimitRule {
 /** How far a rule is used. */
 export type RuleUse = Omit<LimitUse, 'scope'>
 
-/** The rule with the smallest share left. */
+/** The rule with the smallest share left; of those that are full, the one that is full the longest. */
 export function nearestUse(windows: Windows, rules: readonly WindowRule[], now: number): RuleUse | undefined {
-  let nearest: RuleUse | undefined
-  for (const rule of rules) {
-    const use = useOf(windows[windowName(rule)], rule, now)
-    if (nearest === undefined || isNearerToItsEnd(use, nearest)) nearest = use
-  }
+  return nearestOf(rules.map(rule => useOf(windows[windowName(rule)], rule, now)))
+}
+
+export function nearestOf<Use extends RuleUse>(uses: readonly (Use | undefined)[]): Use | undefined {
+  let nearest: Use | undefined
+  for (const use of uses)
+    if (use !== undefined && (nearest === undefined || isNearerToItsEnd(use, nearest))) nearest = use
   return nearest
 }
 
-export const isNearerToItsEnd = (one: RuleUse, other: RuleUse): boolean =>
-  one.remaining * other.max < other.remaining * one.max
+const isNearerToItsEnd = (one: RuleUse, other: RuleUse): boolean =>
+  one.remaining + other.remaining > 0
+    ? one.remaining * other.max < other.remaining * one.max
+    : one.more_in_ms > other.more_in_ms
 
 function useOf(window: Window | undefined, rule: LimitRule, now: number): RuleUse {
   const remaining = Math.max(0, headroomAt(window, rule, now))

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type {
   ApiAnswer,
+  ApiHeader,
   ApiLink,
   ApiOperation,
   ApiParameter,
@@ -202,9 +203,7 @@ const answerObject = (
   description,
   headers: {
     ...headers('X-Request-Id'),
-    ...Object.fromEntries(
-      Object.entries(ownHeaders).map(([name, header]) => [name, { ...header, schema: schemaOrRef(header.schema) }]),
-    ),
+    ...headerObjects(ownHeaders),
   },
   ...(schema === null
     ? {}
@@ -245,7 +244,10 @@ const refusalResponse = (
   { problem, problemMediaType }: Refusals,
 ): Response => ({
   description: refusals.map(({ type, when }) => `\`${type}\`: ${when}`).join('\n\n'),
-  headers: headers('X-Request-Id', ...(EXTRA_HEADERS[status] ?? [])),
+  headers: {
+    ...headers('X-Request-Id', ...(EXTRA_HEADERS[status] ?? [])),
+    ...headerObjects(Object.assign({}, ...refusals.map(one => one.headers))),
+  },
   content: {
     [problemMediaType]: {
       schema: refTo(problem),
@@ -261,6 +263,11 @@ const EXTRA_HEADERS: Record<number, string[]> = {
   429: ['Retry-After'],
   503: ['Retry-After'],
 }
+
+const headerObjects = (own: Record<string, ApiHeader>): Record<string, Header> =>
+  Object.fromEntries(
+    Object.entries(own).map(([name, header]) => [name, { ...header, schema: schemaOrRef(header.schema) }]),
+  )
 
 const headers = (...names: string[]): Record<string, Reference> =>
   Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))

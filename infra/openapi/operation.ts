@@ -46,6 +46,8 @@ export interface ApiRefusal {
   /** The case in which it is answered, for readers. */
   when: string
   example: Record<string, unknown>
+  /** Beside those of every refusal with its status, by their names. */
+  headers?: Record<string, ApiHeader>
 }
 
 /** Leads to another operation and passes a member of this answer to it. */

@@ -10,6 +10,7 @@ import { httpException, type Problem } from '../../infra/http/problem.ts'
 import { isoTime } from '../../infra/iso-time.ts'
 import { requestOf, type Trace } from '../../infra/trace.ts'
 import type { Identity, OtpAnswer, Refusal, VerificationView } from '../../machines/calls.ts'
+import type { LimitRule } from '../../machines/settings.ts'
 import { problem, refusalProblem } from '../domain/errors.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
 import type { Exchanged, Message, Verification, Verified } from './schemas.answers.ts'
@@ -116,24 +117,28 @@ export function verificationBody(
 export const RATE_LIMIT_HEADER = 'RateLimit'
 export const RATE_LIMIT_POLICY_HEADER = 'RateLimit-Policy'
 
-/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) for the limit that is nearest to its end: for server keys only,
+/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) for the limit that is nearest to its end, or that refuses: for server keys only,
  *  because a device would learn of a stranger's counters. */
 export function rateLimitHeaders({ kind }: Identity, answer: OtpAnswer): Record<string, string> {
   if (kind !== 'server') return {}
   if (answer.kind === 'refused') {
-    const { scope, retry_after_ms } = answer
+    const { scope, retry_after_ms, rule } = answer
     return scope === undefined || retry_after_ms === undefined
       ? {}
-      : { [RATE_LIMIT_HEADER]: limitState(scope, 0, retry_after_ms) }
+      : {
+          [RATE_LIMIT_HEADER]: limitState(scope, 0, retry_after_ms),
+          ...(rule && { [RATE_LIMIT_POLICY_HEADER]: limitPolicy(scope, rule) }),
+        }
   }
   const limit = 'limit' in answer ? answer.limit : undefined
   if (limit === undefined) return {}
-  const { scope, max, seconds, remaining, more_in_ms } = limit
+  const { scope, remaining, more_in_ms } = limit
   return {
     [RATE_LIMIT_HEADER]: limitState(scope, remaining, more_in_ms),
-    [RATE_LIMIT_POLICY_HEADER]: `"${scope}";q=${max};w=${seconds}`,
+    [RATE_LIMIT_POLICY_HEADER]: limitPolicy(scope, limit),
   }
 }
 
+const limitPolicy = (scope: string, { max, seconds }: LimitRule): string => `"${scope}";q=${max};w=${seconds}`
 const limitState = (scope: string, remaining: number, moreInMs: number): string =>
   `"${scope}";r=${remaining};t=${Math.ceil(moreInMs / 1000)}`

@@ -25,6 +25,7 @@ import {
   rateLimitAnswerHeaders,
   sendAnswerHeaders,
   sendParameters,
+  withRateLimit,
 } from './openapi/parameters.ts'
 import { refusal } from './openapi/refusals.ts'
 import { WEBHOOKS } from './openapi/webhooks.ts'
@@ -87,7 +88,7 @@ function operation<Body extends z.ZodObject>(declared: Declaration<Body>): Clien
       refusal.failed,
       refusal.unavailable,
       ...(command ? [refusal.brokenJson, refusal.tooLarge, refusal.notJson, refusal.invalid] : []),
-      ...refusals,
+      ...withRateLimit(refusals),
       ...(command?.sends && ofDevices ? [refusal.sendDisabled] : []),
       ...(ofDevices ? [refusal.origin] : []),
       ...(command?.sends && ofDevices ? [refusal.challenge] : []),

@@ -35,10 +35,24 @@ export interface EdgeDeps {
   otherApis?: readonly ApiPart[]
   /** The screens of the dashboard that this process serves. The reference links to them. */
   screens?: readonly ScreenLink[]
+  /** What other programs call is left to the process that plays the edge: logins, backends written for Twilio, and pages with the element. */
+  forOwnPages?: boolean
 }
 
 export function createEdgeService(deps: EdgeDeps): Service {
-  const { broker, store, keyring, findCaller, clock, log, metrics, outbound, otherApis = [], screens = [] } = deps
+  const {
+    broker,
+    store,
+    keyring,
+    findCaller,
+    clock,
+    log,
+    metrics,
+    outbound,
+    otherApis = [],
+    screens = [],
+    forOwnPages = false,
+  } = deps
   const { http } = deps.config
   const router = new Router()
   const usage = createKeyUsage({ keys: store.docs('keys'), clock, log })
@@ -58,9 +72,11 @@ export function createEdgeService(deps: EdgeDeps): Service {
     refusals,
   })
   router.use(api.router.routes())
-  router.use(createElementRouter().routes())
-  router.use(api.twilio.routes())
-  router.use(api.hooks.routes())
+  if (!forOwnPages) {
+    router.use(createElementRouter().routes())
+    router.use(api.twilio.routes())
+    router.use(api.hooks.routes())
+  }
   router.use(createReferenceRouter({ http, parts: [CLIENT_API, ...otherApis], screens }).routes())
   const stop = async (): Promise<void> => void (await Promise.all([usage.stop(), refusals.settled()]))
   return { router, refuseEarly: api.refuseEarly, trustsCaller: api.trustsCaller, stop }

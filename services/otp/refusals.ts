@@ -2,7 +2,7 @@
 import type { LimitScope, Refusal } from '../../machines/calls.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 import type { NotAllowedCause, OtpStatus, Reply } from '../../machines/otp.ts'
-import type { RefusableNumberKind } from '../../machines/settings.ts'
+import type { LimitRule, RefusableNumberKind } from '../../machines/settings.ts'
 
 export const refusal = (error: ErrorType, detail: string, extra: Partial<Refusal> = {}): Refusal => ({
   kind: 'refused',
@@ -45,8 +45,13 @@ const LIMIT_DETAILS: Record<LimitScope, string> = {
   spend_cap: "What this app may spend on the recipient's country today is spent.",
 }
 
-export const limitRefusal = (scope: LimitScope, retry_after_ms: number): Refusal =>
-  refusal('RateLimitExceededError', LIMIT_DETAILS[scope], { scope, retry_after_ms })
+/** `rule`: the one that refuses, where the limit has such rules. */
+export const limitRefusal = (scope: LimitScope, retry_after_ms: number, rule?: LimitRule): Refusal =>
+  refusal('RateLimitExceededError', LIMIT_DETAILS[scope], {
+    scope,
+    retry_after_ms,
+    ...(rule && { rule: { max: rule.max, seconds: rule.seconds } }),
+  })
 
 type RefusedReply = Extract<Reply, { kind: 'refused' }>
 
@@ -82,12 +87,12 @@ const CAUSE_DETAILS: Record<NotAllowedCause, (reply: RefusedReply) => string> = 
     'A publishable key started this verification. Only its token proves it: verify with a publishable key, then exchange the token.',
 }
 
-/** A refusal by the machine, with its sentence. */
-export function refusalFromReply(reply: RefusedReply): Refusal {
+/** A refusal by the machine, with its sentence. `rule`: of the limit that the machine was told of. */
+export function refusalFromReply(reply: RefusedReply, rule?: LimitRule): Refusal {
   const { error, retry_after_ms = 0, otp_status, cause } = reply
   if (error === 'ResendCooldownError')
     return refusal(error, LIMIT_DETAILS.resend_cooldown, { scope: 'resend_cooldown', retry_after_ms })
-  if (error === 'RateLimitExceededError') return limitRefusal('recipient_verify', retry_after_ms)
+  if (error === 'RateLimitExceededError') return limitRefusal('recipient_verify', retry_after_ms, rule)
   if (error === 'OtpNotPendingError')
     return refusal(error, `The verification ${inStatus(reply)}.`, { ...(otp_status && { otp_status }) })
   if (cause !== undefined)

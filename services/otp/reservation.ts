@@ -2,7 +2,7 @@
 // undo. Quotas of one counter are taken in one update.
 import type { LimitUse, Refusal } from '../../machines/calls.ts'
 import type { Quota } from '../../machines/quotas.ts'
-import { isNearerToItsEnd } from '../../machines/windows.ts'
+import { nearestOf } from '../../machines/windows.ts'
 import type { TakeResult } from './limits/counters.ts'
 import type { Limits } from './limits/limits.ts'
 import { limitRefusal } from './refusals.ts'
@@ -110,15 +110,15 @@ function lastIn(answers: readonly TakeResult[]): Pick<Reservation, 'last_at'> {
 }
 
 function withUse(uses: readonly (LimitUse | undefined)[]): { use?: LimitUse } {
-  const known = uses.filter(use => use !== undefined)
-  return known.length === 0 ? {} : { use: known.reduce((one, other) => (isNearerToItsEnd(other, one) ? other : one)) }
+  const use = nearestOf(uses)
+  return use ? { use } : {}
 }
 
 /** `answers`: one for each quota. */
 function refusalIn(quotas: readonly Quota[], answers: readonly TakeResult[]): Refusal | undefined {
   for (const [at, { scope }] of quotas.entries()) {
     const taken = answers[at]
-    if (taken?.granted === false) return limitRefusal(scope, taken.retry_after_ms)
+    if (taken?.granted === false) return limitRefusal(scope, taken.retry_after_ms, taken.use)
   }
   return undefined
 }

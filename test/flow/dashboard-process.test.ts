@@ -51,7 +51,15 @@ onRealEngines('a dashboard in a process of its own', { AMQP_URL, MONGODB_URL }, 
     for (const path of ['/docs', '/openapi.json', '/readyz', '/try', '/'])
       expect(await statusOf(`${dashboard.url}${path}`), path).to.equal(200)
     expect(await statusOf(`${dashboard.url}/api/v1/otp/none`), 'without a key').to.equal(401)
-    expect((await fetch(`${dashboard.url}/callbacks/app_demo/any`, { method: 'POST' })).status).to.equal(404)
+    // What other programs call is at the edge alone.
+    const postTo = async (url: string): Promise<number> => (await fetch(url, { method: 'POST' })).status
+    expect(await postTo(`${dashboard.url}/callbacks/app_demo/any`)).to.equal(404)
+    expect(await statusOf(`${others.url}/element.js`)).to.equal(200)
+    expect(await statusOf(`${dashboard.url}/element.js`)).to.equal(404)
+    for (const path of ['/hooks/supabase/app_demo', '/compat/twilio/v2/Services/VA1/Verifications']) {
+      expect(await postTo(`${others.url}${path}`), path).to.be.oneOf([400, 401])
+      expect(await postTo(`${dashboard.url}${path}`), path).to.equal(404)
+    }
     for (const path of ['/try', '/admin/v1/me']) expect(await statusOf(`${others.url}${path}`), path).to.equal(404)
 
     const sends = dashboard.log.lines().filter(({ route }) => route === '/api/v1/otp/send')

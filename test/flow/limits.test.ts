@@ -67,16 +67,25 @@ describeFlow('the send limits', flow => {
     const { otp_id } = first.body
     expect((await server.send(to, { client_ip: CLIENT_IP })).headers.get('ratelimit')).to.match(/^"recipient";r=0;/)
     const refused = await server.send(to, { client_ip: CLIENT_IP })
-    expect(told(refused)).to.deep.equal([`"recipient";r=0;t=${refused.body.retry_after}`, null])
+    expect(told(refused)).to.deep.equal([`"recipient";r=0;t=${refused.body.retry_after}`, '"recipient";q=2;w=600'])
     const wrong = await server.verify(otp_id, '0000000')
     expect(told(wrong)).to.deep.equal([`"recipient_verify";r=3;t=${seconds(wrong)}`, '"recipient_verify";q=4;w=3600'])
+    for (let nth = 0; nth < 3; nth += 1) await server.verify(otp_id, '0000000')
+    const locked = await server.verify(otp_id, '0000000')
+    expect(locked.status).to.equal(429)
+    const ofVerify = [`"recipient_verify";r=0;t=${locked.body.retry_after}`, '"recipient_verify";q=4;w=3600']
+    expect(told(locked)).to.deep.equal(ofVerify)
     await flow.advance(31_000)
     expect((await server.resend(otp_id)).headers.get('ratelimit'), 'of its address').to.match(/^"client_ip";r=7;/)
+    const tooSoon = await server.resend(otp_id)
+    expect(told(tooSoon), 'no rule').to.deep.equal([`"resend_cooldown";r=0;t=${tooSoon.body.retry_after}`, null])
 
     const byDevice = await device.send(freshNumber())
     expect(byDevice.status).to.equal(200)
     expect(told(byDevice)).to.deep.equal([null, null])
     expect(told(await device.verify(byDevice.body.otp_id, '0000000'))).to.deep.equal([null, null])
+    const refusedDevice = await device.resend(byDevice.body.otp_id)
+    expect([refusedDevice.status, ...told(refusedDevice)]).to.deep.equal([429, null, null])
   })
 
   it('name the first exceeded limit: recipient, then client_ip, then app', async () => {
@@ -168,6 +177,7 @@ describeFlow('the send limits', flow => {
     const { channel, expires_at, resend_at } = (await server.status(otp_id)).body
     const refused = await server.resend(otp_id)
     expect(refusal(refused)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'client_ip' })
+    expect(refused.headers.get('ratelimit-policy'), 'of a resend').to.equal('"client_ip";q=3;w=60')
     const seconds = Number(refused.headers.get('retry-after'))
     expect(seconds).to.equal(refused.body.retry_after).and.to.be.within(1, 120)
     const after = (await server.status(otp_id)).body

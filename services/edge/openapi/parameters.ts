@@ -1,6 +1,6 @@
 // The parameters of the client API that are not in a body, and the headers of its answers.
 import { z } from 'zod'
-import type { ApiHeader, ApiParameter } from '../../../infra/openapi/operation.ts'
+import type { ApiHeader, ApiParameter, ApiRefusal } from '../../../infra/openapi/operation.ts'
 import { MAX_TOKEN_LENGTH } from '../../../machines/challenge.ts'
 import { RATE_LIMIT_HEADER, RATE_LIMIT_POLICY_HEADER } from '../answers.ts'
 import {
@@ -55,7 +55,7 @@ export const sendParameters: readonly ApiParameter[] = [
   CHALLENGE_SOLUTION_PARAMETER,
 ]
 
-/** Of send, resend and verify. */
+/** Of send, resend, verify and a message. */
 export const rateLimitAnswerHeaders: Record<string, ApiHeader> = {
   [RATE_LIMIT_HEADER]: {
     description:
@@ -63,10 +63,15 @@ export const rateLimitAnswerHeaders: Record<string, ApiHeader> = {
     schema: z.string(),
   },
   [RATE_LIMIT_POLICY_HEADER]: {
-    description: 'The rule of that limit: `"<scope>";q=<how many>;w=<in how many seconds>`.',
+    description:
+      'The rule of that limit: `"<scope>";q=<how many>;w=<in how many seconds>`. Absent where what refuses is no such rule: the cooldown, the fraud guard or the spend cap.',
     schema: z.string(),
   },
 }
+
+/** A refusal by a limit brings the headers too. */
+export const withRateLimit = (refusals: readonly ApiRefusal[]): ApiRefusal[] =>
+  refusals.map(one => (one.status === 429 ? { ...one, headers: rateLimitAnswerHeaders } : one))
 
 export const sendAnswerHeaders: Record<string, ApiHeader> = {
   ...rateLimitAnswerHeaders,

@@ -4,7 +4,7 @@
 import { z } from 'zod'
 import type { ApiOperation, ApiParameter, ApiRefusal } from '../../../infra/openapi/operation.ts'
 import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
-import { rateLimitAnswerHeaders } from '../openapi/parameters.ts'
+import { rateLimitAnswerHeaders, withRateLimit } from '../openapi/parameters.ts'
 import { bodyOf, TWILIO_ERRORS, type TwilioError } from './errors.ts'
 import * as schemas from './schemas.ts'
 
@@ -93,7 +93,7 @@ const operation = ({
   parameters: path.includes('{name}') ? [serviceParameter, nameParameter] : [serviceParameter],
   request: form ? { ...form, required: true, mediaType: 'application/x-www-form-urlencoded' } : null,
   answers: [{ ...answer, description: rest.summary, examples: { answer: example } }],
-  refusals: [...EVERY_REFUSAL, ...(form ? FORM_REFUSALS : []), ...refusals],
+  refusals: [...EVERY_REFUSAL, ...(form ? FORM_REFUSALS : []), ...withRateLimit(refusals)],
 })
 
 export const TWILIO_OPERATIONS = {

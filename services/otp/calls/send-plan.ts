@@ -84,7 +84,8 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
   if (channel === undefined || isMagicRefusal(magic, 'NoEnabledChannelError')) return noChannelRefusal(order, routing)
 
   if (reputation === 'abusive' || isMagicRefusal(magic, 'IpReputationBlockedError')) return abusiveAddressRefusal()
-  if (isMagicRefusal(magic, 'RateLimitExceededError')) return limitRefusal('recipient', MAGIC_RETRY_AFTER_MS)
+  if (isMagicRefusal(magic, 'RateLimitExceededError'))
+    return limitRefusal('recipient', MAGIC_RETRY_AFTER_MS, settings.limits.recipient[0])
 
   const masked = maskRecipient(recipient)
   const insufficientFunds = isMagicRefusal(magic, 'InsufficientFundsError')

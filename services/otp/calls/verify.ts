@@ -13,6 +13,7 @@ import { isFirstGuess } from '../../../machines/otp.queries.ts'
 import { type OtpCommand, step } from '../../../machines/otp.step.ts'
 import type { Reply } from '../../../machines/otp.ts'
 import type { Quota } from '../../../machines/quotas.ts'
+import type { LimitRule } from '../../../machines/settings.ts'
 import type { RuleUse } from '../../../machines/windows.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
@@ -65,12 +66,15 @@ export const createVerify =
     let quotas: GuessQuotas | null = null
     let counted: CountedGuess | null = null
     let use: RuleUse | undefined
+    let waitsFor: LimitRule | undefined
 
     /** A guess that has its place in the limit, from a try that lost its race, may be the one that filled it: then only a lock counts. */
     async function lockedMs({ guesses }: GuessQuotas): Promise<number | null> {
-      const { rules_ms, lock_ms } = await limits.waits(guesses)
+      const { rules_ms, lock_ms, use: nearest } = await limits.waits(guesses)
       const wait = counted === null ? Math.max(rules_ms, lock_ms) : lock_ms
-      return wait > 0 ? wait : null
+      if (wait === 0) return null
+      waitsFor = nearest
+      return wait
     }
 
     /** Null when a key is missing, but the verification would refuse any code: then the caller gets that refusal. */
@@ -118,7 +122,7 @@ export const createVerify =
         const { guesses, firstGuesses } = quotas
         const taken = await limits.take(guesses)
         if (!isFirstGuess(doc.context, call.otp_id))
-          return taken.granted ? countedIn(guesses, taken) : refusedFor(taken.retry_after_ms)
+          return taken.granted ? countedIn(guesses, taken) : refusedFor(taken.retry_after_ms, taken.use)
         if (taken.granted) {
           if (taken.locked_ms === undefined) return countedIn(guesses, taken)
           await limits.giveBack(guesses, taken.at)
@@ -126,7 +130,7 @@ export const createVerify =
         const letThrough = await limits.take(firstGuesses)
         if (letThrough.granted) return { ...countedIn(firstGuesses, letThrough), forOneTry: true }
         const untilUnlocked = (await lockedMs(quotas)) ?? letThrough.retry_after_ms
-        return refusedFor(Math.min(untilUnlocked, letThrough.retry_after_ms))
+        return refusedFor(Math.min(untilUnlocked, letThrough.retry_after_ms), letThrough.use)
       },
     })
     if (committed === null) return notFoundRefusal()
@@ -138,7 +142,7 @@ export const createVerify =
         if (!(error instanceof Unavailable)) throw error
         log.warn({ otp_id: call.otp_id, why: error.message, ...requestOf({ trace }) }, 'recipient.not_locked')
       })
-    if (reply.kind === 'refused') return refusalFromReply(reply)
+    if (reply.kind === 'refused') return refusalFromReply(reply, waitsFor)
     if (reply.kind !== 'verified') throw new Error(`unexpected reply to verify: ${reply.kind}`)
     return {
       kind: 'verified',
@@ -174,9 +178,9 @@ async function settleGuess(
   if (full_rule_ms > 0 && lock_ms === 0) await limits.lock(guesses, full_rule_ms)
 }
 
-const refusedFor = (retry_after_ms: number): Reservation => ({
+const refusedFor = (retry_after_ms: number, rule: LimitRule | undefined): Reservation => ({
   ...NO_RESERVATION,
-  refusal: limitRefusal('recipient_verify', retry_after_ms),
+  refusal: limitRefusal('recipient_verify', retry_after_ms, rule),
 })
 
 const withWrongCode = (unchecked: UncheckedVerify): OtpCommand => ({ ...unchecked, right: false, locked_ms: null })

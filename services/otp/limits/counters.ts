@@ -63,15 +63,20 @@ export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (li
       const after = found.get(key)
       const ownGrant = after?.grants?.find(one => isOfCall(one, call))
       if (after && ownGrant) {
+        const use = nearestUse(after.windows, rules, now)
         const granted: UpdateResult = {
           granted: true,
           at: now,
           locked_ms: Math.max(0, (after.locked_until ?? 0) - now),
-          use: nearestUse(after.windows, rules, now),
+          use,
           last_at: ownGrant.last_at ?? undefined,
           otherKeys: formerKeys.filter(former => found.has(former)),
         }
-        const refused: UpdateResult = { granted: false, retry_after_ms: waitFor(after.windows, rules, now) }
+        const refused: UpdateResult = {
+          granted: false,
+          retry_after_ms: waitFor(after.windows, rules, now),
+          ...(use && { use }),
+        }
         // Of those that are granted together, one comes before the others.
         const next = limit.tellsLast ? { ...granted, last_at: now } : granted
         return Array.from({ length: count }, (_, nth) =>
@@ -113,11 +118,12 @@ const isOfCall = (grant: Grant, { by, call }: Pick<Grant, 'by' | 'call'>): boole
   grant.by === by && grant.call === call
 
 /** `at`: when it was counted, which `giveBack` asks for. `locked_ms`: how long the counter is still locked, if it is. A lock does not keep `take` from granting. `use`: of the rule that is
- *  nearest to its end, this grant included; absent where there is no rule. `last_at`: when the counter was counted before, where the limit
+ *  nearest to its end, this grant included; absent where there is no rule. Without a grant it is the rule that refuses, and while only the
+ *  lock refuses, again the one nearest to its end. `last_at`: when the counter was counted before, where the limit
  *  asks for it and it was. */
 export type TakeResult =
   | { granted: true; at: number; locked_ms?: number; use?: RuleUse; last_at?: number }
-  | { granted: false; retry_after_ms: number }
+  | { granted: false; retry_after_ms: number; use?: RuleUse }
 
 /** A new counter with one grant; null if a rule allows none. */
 export function firstCounter(limit: Limit, now: number): CounterDoc | null {

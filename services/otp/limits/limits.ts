@@ -7,7 +7,15 @@
 import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Limit } from '../../../machines/quotas.ts'
-import { longestFullRule, nearestUse, partAt, type RuleUse, waitFor, windowName } from '../../../machines/windows.ts'
+import {
+  longestFullRule,
+  nearestOf,
+  nearestUse,
+  partAt,
+  type RuleUse,
+  waitFor,
+  windowName,
+} from '../../../machines/windows.ts'
 import { copyFormerCounters } from '../../domain/verifications/counter-names.ts'
 import {
   type CounterUpdateDeps,
@@ -40,6 +48,8 @@ export interface LimitWaits {
   lock_ms: number
   /** The length of the longest rule that is full; 0 if none is. */
   full_rule_ms: number
+  /** Of the rule that is nearest to its end, or that is full the longest. */
+  use?: RuleUse
 }
 
 const grantedAt = (at: number, use?: RuleUse, locked_ms = 0, last_at?: number): TakeResult => ({
@@ -116,17 +126,19 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
   async function waits({ key, formerKeys = [], rules }: Limit): Promise<LimitWaits> {
     const found = [...(await counters.get([key, ...formerKeys])).values()]
     const now = clock.now()
+    const use = nearestOf(found.map(({ windows }) => nearestUse(windows, rules, now)))
     return {
       rules_ms: Math.max(0, ...found.map(({ windows }) => waitFor(windows, rules, now))),
       lock_ms: Math.max(0, ...found.map(({ locked_until = 0 }) => locked_until - now)),
       full_rule_ms: Math.max(0, ...found.map(({ windows }) => longestFullRule(windows, rules, now))),
+      ...(use && { use }),
     }
   }
 
   async function peek(limit: Limit): Promise<TakeResult> {
-    const { rules_ms, lock_ms } = await waits(limit)
+    const { rules_ms, lock_ms, use } = await waits(limit)
     const wait = Math.max(rules_ms, lock_ms)
-    return wait > 0 ? { granted: false, retry_after_ms: wait } : grantedAt(clock.now())
+    return wait > 0 ? { granted: false, retry_after_ms: wait, ...(use && { use }) } : grantedAt(clock.now())
   }
 
   return {

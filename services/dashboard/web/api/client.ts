@@ -40,17 +40,11 @@ export const whenStepUpIsAsked = (ask: typeof askStepUp): void => {
   askStepUp = ask
 }
 
-let isPoll = false
+/** Of a call that the page makes by itself, not for its viewer: it does not keep the session from ending. */
+export const POLL_HEADERS = { 'X-Poll': '1' }
 
-/** The calls that `read` begins are made by the page, not by the viewer: they do not keep the session from ending. */
-export function asPoll<T>(read: () => T): T {
-  isPoll = true
-  try {
-    return read()
-  } finally {
-    isPoll = false
-  }
-}
+/** What a call takes from the reading that it belongs to. */
+export type CallOptions = { signal: AbortSignal; headers: Record<string, string> }
 
 const CSRF_HEADER = 'X-CSRF-Token'
 const SAFE_METHODS = new Set(['GET', 'HEAD'])
@@ -83,7 +77,6 @@ const middleware: Middleware = {
   onRequest({ request }) {
     if (csrfToken !== null && !SAFE_METHODS.has(request.method) && isAdminCall(request.url))
       request.headers.set(CSRF_HEADER, csrfToken)
-    if (isPoll) request.headers.set('X-Poll', '1')
     return request
   },
   async onResponse({ request, response, schemaPath }) {

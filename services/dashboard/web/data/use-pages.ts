@@ -2,6 +2,7 @@
 // the next and the previous. Only one page is in the browser, however long the list is. The browser's history remembers the page, so that
 // Back from a row's own screen returns to it.
 import { useRef, useState } from 'preact/hooks'
+import type { CallOptions } from '../api/client.ts'
 import { type Query, type QueryOptions, useQuery } from './use-query.ts'
 
 export interface Page<T> {
@@ -29,7 +30,7 @@ export const PAGE_SIZE = 50
 
 export function usePages<T>(
   key: string | null,
-  load: (page: PageQuery, signal: AbortSignal) => Promise<Page<T>>,
+  load: (page: PageQuery, call: CallOptions) => Promise<Page<T>>,
   options: QueryOptions = {},
 ): Pages<T> {
   const [place, setPlace] = useState<{ key: string | null; cursors: string[] }>({
@@ -40,7 +41,7 @@ export function usePages<T>(
   const cursor = cursors.at(-1)
   const query = useQuery(
     key === null ? null : `${key} ${cursor ?? ''}`,
-    signal => load({ ...(cursor === undefined ? {} : { cursor }), limit: PAGE_SIZE }, signal),
+    call => load({ ...(cursor === undefined ? {} : { cursor }), limit: PAGE_SIZE }, call),
     options,
   )
   // The page before stays until this one is there: neither the rows nor the focus on "Next page" jump.

@@ -1,16 +1,15 @@
 // Reads again and again while the page is visible. In: what reads, and how often. The next reading begins when the one before has ended, so
 // a slow server is never asked twice at once.
 import { useEffect } from 'preact/hooks'
-import { asPoll } from '../api/client.ts'
 
 /** Null for `everyMs`: there is nothing to wait for. */
-export function usePolling(read: () => Promise<void>, everyMs: number | null): void {
+export function usePolling(poll: () => Promise<void>, everyMs: number | null): void {
   useEffect(() => {
     if (everyMs === null) return
     let timer: ReturnType<typeof setTimeout>
     let ended = false
     const readThenWait = async () => {
-      if (document.visibilityState === 'visible') await asPoll(read)
+      if (document.visibilityState === 'visible') await poll()
       if (!ended) timer = setTimeout(readThenWait, everyMs)
     }
     timer = setTimeout(readThenWait, everyMs)
@@ -18,5 +17,5 @@ export function usePolling(read: () => Promise<void>, everyMs: number | null): v
       ended = true
       clearTimeout(timer)
     }
-  }, [read, everyMs])
+  }, [poll, everyMs])
 }

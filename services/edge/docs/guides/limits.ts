@@ -87,7 +87,7 @@ ${table(
   ],
 )}
 ${heading(2, 'limit-scopes', 'Which limit was hit', 'retry-after')}
-${paragraphs('A refusal with 429 names the limit as `scope`, and the seconds to wait as `retry_after` and in the header `Retry-After`.', 'A server key reads in the headers `RateLimit` and `RateLimit-Policy` of a send, a resend or a verify how far the limit nearest to its end is used: `"recipient";r=3;t=120` of `"recipient";q=5;w=600` means that three more sends to this recipient are allowed, and one more in 120 seconds.')}
+${paragraphs('A refusal with 429 names the limit as `scope`, and the seconds to wait as `retry_after` and in the header `Retry-After`.', 'A server key reads in the headers `RateLimit` and `RateLimit-Policy` of a send, a resend or a verify how far the limit nearest to its end is used, also when it refuses: `"recipient";r=3;t=120` of `"recipient";q=5;w=600` means that three more sends to this recipient are allowed, and one more in 120 seconds.')}
 ${table(
   ['Scope', 'What was used up'],
   Object.entries(SCOPES).map(([scope, meaning]) => ({

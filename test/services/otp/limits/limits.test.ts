@@ -102,7 +102,7 @@ eachStore('limits', fresh => {
     await take(two)
     await lock(two, 3_600_000)
     await clock.advance(3_599_999)
-    expect(await peek(two)).to.deep.equal({ granted: false, retry_after_ms: 1 })
+    expect(await peek(two)).to.include({ granted: false, retry_after_ms: 1 })
     await clock.advance(1)
     expect((await peek(two)).granted).to.equal(true)
   })

@@ -39,9 +39,9 @@ eachStore('limits while data keys rotate', fresh => {
   it('are also read under the old key, including locks', async () => {
     await process().take(before)
     await process().lock(before, 60_000)
-    expect(await process().peek(since)).to.deep.equal({ granted: false, retry_after_ms: 60_000 })
+    expect(await process().peek(since)).to.include({ granted: false, retry_after_ms: 60_000 })
     await process().take(since)
-    expect(await process().peek({ key: 'new', rules })).to.deep.equal({ granted: false, retry_after_ms: 60_000 })
+    expect(await process().peek({ key: 'new', rules })).to.include({ granted: false, retry_after_ms: 60_000 })
   })
 
   it('start at zero when there is no count under any key', async () => {
@@ -141,8 +141,8 @@ eachStore('limits while data keys rotate', fresh => {
         await limits.lock(limit[by], 60_000)
         for (const { key, formerKeys, rules: under } of limit.bothOrders) {
           const refused = { granted: false, retry_after_ms: 60_000 }
-          expect(await process().peek({ key, formerKeys: formerKeys ?? [], rules: under })).to.deep.equal(refused)
-          expect(await process().peek({ key, rules: under }), 'with one key').to.deep.equal(refused)
+          expect(await process().peek({ key, formerKeys: formerKeys ?? [], rules: under })).to.include(refused)
+          expect(await process().peek({ key, rules: under }), 'with one key').to.include(refused)
         }
       }
     })

@@ -82,14 +82,14 @@ const SHOWN_FAILURES = 3
 function LastFailures({ of: { id: endpoint_id, app_id } }: { of: Endpoint }) {
   const query = useQuery(
     `failures ${endpoint_id}`,
-    async signal => {
+    async call => {
       const path = { id: app_id }
       const [recent, failed] = await Promise.all([
-        bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { limit: 50, endpoint_id } }, signal })),
+        bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { limit: 50, endpoint_id } }, ...call })),
         bodyOf(
           api.GET('/admin/v1/apps/{id}/events', {
             params: { path, query: { limit: 10, status: 'failed', endpoint_id } },
-            signal,
+            ...call,
           }),
         ),
       ])

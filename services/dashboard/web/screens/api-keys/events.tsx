@@ -64,8 +64,8 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
   // One call, and no more where it finds nothing: a poll must stay cheap.
   const pages = usePages(
     `events ${app.id} ${JSON.stringify(filters)}`,
-    (page, signal) =>
-      bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { ...filters, ...page } }, signal })),
+    (page, call) =>
+      bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { ...filters, ...page } }, ...call })),
     { everyMs: POLL_MS },
   )
 

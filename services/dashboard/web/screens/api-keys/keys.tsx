@@ -51,8 +51,8 @@ export function Keys() {
 
   const pages = usePages(
     `keys ${app.id}`,
-    (page, signal) =>
-      bodyOf(api.GET('/admin/v1/apps/{id}/keys', { params: { path: { id: app.id }, query: page }, signal })),
+    (page, call) =>
+      bodyOf(api.GET('/admin/v1/apps/{id}/keys', { params: { path: { id: app.id }, query: page }, ...call })),
     { everyMs: POLL_MS },
   )
   const all = pages.data?.items ?? []

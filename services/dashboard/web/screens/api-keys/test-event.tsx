@@ -42,13 +42,13 @@ export function TestEvent({ endpoint }: { endpoint: Endpoint }) {
 }
 
 function Result({ of: id }: { of: string }) {
-  const query = useQuery(`event ${id}`, signal =>
-    bodyOf(api.GET('/admin/v1/events/{id}', { params: { path: { id } }, signal })),
+  const query = useQuery(`event ${id}`, call =>
+    bodyOf(api.GET('/admin/v1/events/{id}', { params: { path: { id } }, ...call })),
   )
   const result = query.data ? testResult(query.data) : null
   const isPending = query.data === undefined || query.data.status === 'pending' || query.data.status === 'held'
   const everyMs = result === null ? FIRST_POLL_MS : RETRY_POLL_MS
-  usePolling(query.reload, isPending && query.problem === null ? everyMs : null)
+  usePolling(query.poll, isPending && query.problem === null ? everyMs : null)
   if (query.problem) return <ProblemNotice problem={query.problem} onRetry={query.reload} />
   if (result === null) return <Notice>The test event is on its way…</Notice>
   return (

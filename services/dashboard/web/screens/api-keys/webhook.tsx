@@ -1,6 +1,6 @@
 // The webhook of the app: where events go, how they are signed, and what became of them. In: the endpoint, read again every few seconds, so
 // that a pause shows while one looks.
-import { api, bodyOf } from '../../api/client.ts'
+import { api, bodyOf, type CallOptions } from '../../api/client.ts'
 import { unlessGone, useApp } from '../../data/tenant.tsx'
 import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
@@ -21,9 +21,9 @@ const POLL_MS = 3_000
 export function Webhook() {
   const app = useApp()
   const [secret, setSecret] = useShownOnce(`signing secret of ${app.id}`)
-  const query = useQuery(`webhook ${app.id}`, signal => endpointOf(app.id, signal))
+  const query = useQuery(`webhook ${app.id}`, call => endpointOf(app.id, call))
   const endpoint = query.data ?? null
-  usePolling(query.reload, endpoint === null ? null : POLL_MS)
+  usePolling(query.poll, endpoint === null ? null : POLL_MS)
 
   return (
     <>
@@ -70,5 +70,5 @@ export function EndpointBadge({ of: { status } }: { of: Endpoint }) {
   return status === 'active' ? <Badge tone="good">Active</Badge> : <Badge tone="warning">Paused</Badge>
 }
 
-const endpointOf = (id: string, signal?: AbortSignal): Promise<Endpoint | null> =>
-  unlessGone(bodyOf(api.GET('/admin/v1/apps/{id}/webhook', { params: { path: { id } }, ...(signal && { signal }) })))
+const endpointOf = (id: string, call?: CallOptions): Promise<Endpoint | null> =>
+  unlessGone(bodyOf(api.GET('/admin/v1/apps/{id}/webhook', { params: { path: { id } }, ...call })))

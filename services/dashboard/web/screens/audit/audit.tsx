@@ -45,9 +45,9 @@ export default function Audit() {
   const isAll = isOperator && scope === 'all'
   const [values, setFilters] = useAddressFilters(FILTERS)
   const filters = { ...onlySet(values), ...(isAll ? {} : { company_id: company.id }) }
-  const records = usePages(`audit ${JSON.stringify(filters)}`, (page, signal) =>
+  const records = usePages(`audit ${JSON.stringify(filters)}`, (page, call) =>
     fillPage(page, asked =>
-      bodyOf(api.GET('/admin/v1/audit', { params: { query: { ...filters, ...asked } }, signal })),
+      bodyOf(api.GET('/admin/v1/audit', { params: { query: { ...filters, ...asked } }, ...call })),
     ),
   )
   const companyName = (id: string | null): string => companies.find(one => one.id === id)?.name ?? id ?? '—'

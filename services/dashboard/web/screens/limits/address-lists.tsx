@@ -46,8 +46,8 @@ export function AddressLists() {
 const keyOf = (list: Pick<AddressList, 'class' | 'name'>): string => `${list.class} ${list.name}`
 
 function OperatorsLists() {
-  const lists = useQuery('address lists', async () => (await bodyOf(api.GET('/admin/v1/ip-lists'))).items)
-  usePolling(lists.reload, lists.data?.some(isUnderWay) ? REFRESH_WHILE_IMPORTING_MS : REFRESH_MS)
+  const lists = useQuery('address lists', async call => (await bodyOf(api.GET('/admin/v1/ip-lists', call))).items)
+  usePolling(lists.poll, lists.data?.some(isUnderWay) ? REFRESH_WHILE_IMPORTING_MS : REFRESH_MS)
   const [importing, setImportingInto] = useState<ListChoice | null>(null)
   const [removing, setRemoving] = useState<AddressList | null>(null)
   const say = useToast()

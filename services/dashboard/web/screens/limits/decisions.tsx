@@ -68,9 +68,9 @@ export function Decisions() {
   const app = useApp()
   const pages = usePages(
     `fraud ${app.id} ${app.settings.fraud_guard.mode}`,
-    page => {
+    (page, call) => {
       const query = { ...page, limit: ROWS }
-      return bodyOf(api.GET('/admin/v1/apps/{id}/fraud', { params: { path: { id: app.id }, query } }))
+      return bodyOf(api.GET('/admin/v1/apps/{id}/fraud', { params: { path: { id: app.id }, query }, ...call }))
     },
     { everyMs: REFRESH_MS },
   )

@@ -35,9 +35,9 @@ export function Prefixes() {
   const app = useApp()
   const pages = usePages(
     `prefixes ${app.id}`,
-    page => {
+    (page, call) => {
       const query = { ...page, limit: ROWS }
-      return bodyOf(api.GET('/admin/v1/apps/{id}/fraud/prefixes', { params: { path: { id: app.id }, query } }))
+      return bodyOf(api.GET('/admin/v1/apps/{id}/fraud/prefixes', { params: { path: { id: app.id }, query }, ...call }))
     },
     { everyMs: REFRESH_MS },
   )

@@ -1,6 +1,6 @@
 // Credits a company: an amount and a note, then the new balance to confirm. A negative amount takes an earlier credit back.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { api, bodyOf, type CallOptions, type Schemas } from '../../api/client.ts'
 import { editableMicros, formatChange, formatMicros, parseAmount } from '../../data/amounts.ts'
 import { useChange } from '../../data/use-change.ts'
 import { useQuery } from '../../data/use-query.ts'
@@ -29,10 +29,10 @@ const UNUSUAL_FACTOR = 10
 const CREDITS_READ = 100
 
 /** Null where there is none. */
-async function readLargestCredit(id: string, signal: AbortSignal): Promise<number | null> {
+async function readLargestCredit(id: string, call: CallOptions): Promise<number | null> {
   const query = { kind: 'credit', limit: CREDITS_READ } as const
   const { items } = await bodyOf(
-    api.GET('/admin/v1/companies/{id}/ledger', { params: { path: { id }, query }, signal }),
+    api.GET('/admin/v1/companies/{id}/ledger', { params: { path: { id }, query }, ...call }),
   )
   return items.reduce<number | null>((most, { micros }) => (micros > (most ?? 0) ? micros : most), null)
 }
@@ -45,7 +45,7 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
   const [noteMissing, setNoteMissing] = useState(false)
   const [micros, setMicros] = useState<number | null>(null)
   const [confirmed, setConfirmed] = useState(false)
-  const largest = useQuery(`largest credit ${company.id}`, signal => readLargestCredit(company.id, signal)).data ?? null
+  const largest = useQuery(`largest credit ${company.id}`, call => readLargestCredit(company.id, call)).data ?? null
   const isUnusual = micros !== null && largest !== null && micros > UNUSUAL_FACTOR * largest
   const change = useChange()
   const say = useToast()

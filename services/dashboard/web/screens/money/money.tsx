@@ -18,12 +18,12 @@ import './money.css'
 export default function Money() {
   const { id, name } = useCompany()
   const mayReconcile = useMay('owner')
-  const account = useQuery(`company ${id}`, signal =>
-    bodyOf(api.GET('/admin/v1/companies/{id}', { params: { path: { id } }, signal })),
+  const account = useQuery(`company ${id}`, call =>
+    bodyOf(api.GET('/admin/v1/companies/{id}', { params: { path: { id } }, ...call })),
   )
   const prices = useQuery('prices', readAllPrices)
-  const ledger = usePages(`ledger ${id}`, (page, signal) =>
-    bodyOf(api.GET('/admin/v1/companies/{id}/ledger', { params: { path: { id }, query: page }, signal })),
+  const ledger = usePages(`ledger ${id}`, (page, call) =>
+    bodyOf(api.GET('/admin/v1/companies/{id}/ledger', { params: { path: { id }, query: page }, ...call })),
   )
   const afterChange = async () => {
     await Promise.all([account.reload(), ledger.reload()])

@@ -25,8 +25,8 @@ export function StatementCard({ company, onChanged }: { company: Schemas['Compan
   const months = recentMonths(Date.now(), timezone)
   const [month, setMonth] = useState(months[0] ?? '')
   const path = { id }
-  const statement = useQuery(`statement ${id} ${month} ${timezone}`, signal =>
-    bodyOf(api.GET('/admin/v1/companies/{id}/statement', { params: { path, query: { month } }, signal })),
+  const statement = useQuery(`statement ${id} ${month} ${timezone}`, call =>
+    bodyOf(api.GET('/admin/v1/companies/{id}/statement', { params: { path, query: { month } }, ...call })),
   )
   return (
     <Card

@@ -19,7 +19,7 @@ export function HealthBanner({ appId, queues }: HealthBannerProps) {
   const isOperator = useMay('operator')
   const { data, problem, reload } = useQuery(
     `health ${appId}`,
-    signal => bodyOf(api.GET('/admin/v1/apps/{id}/health', { params: { path: { id: appId } }, signal })),
+    call => bodyOf(api.GET('/admin/v1/apps/{id}/health', { params: { path: { id: appId } }, ...call })),
     { everyMs: LIVE_MS },
   )
   const causes = data?.causes ?? []

@@ -17,7 +17,7 @@ const isPaused = ({ paused, breaker }: Provider): boolean =>
   paused || breaker?.state === 'open' || breaker?.state === 'half_open'
 
 export function ProvidersCard({ appId }: { appId: string }) {
-  const query = useQuery(`breakers ${appId}`, () => listProviders(appId), { everyMs: LIVE_MS })
+  const query = useQuery(`breakers ${appId}`, call => listProviders(appId, call), { everyMs: LIVE_MS })
   return (
     <Card title="Providers" actions={<ScreenLink to="/providers">Details</ScreenLink>}>
       <Reading of={query} what="providers" />

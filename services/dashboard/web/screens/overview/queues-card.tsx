@@ -9,7 +9,7 @@ import { LIVE_MS } from './use-stats.ts'
 
 /** Read only for operators. */
 export const useQueues = (isOperator: boolean): Query<Schemas['Queue'][]> =>
-  useQuery(isOperator ? 'queues' : null, signal => bodyOf(api.GET('/admin/v1/queues', { signal })), {
+  useQuery(isOperator ? 'queues' : null, call => bodyOf(api.GET('/admin/v1/queues', call)), {
     everyMs: LIVE_MS,
   })
 

@@ -32,7 +32,7 @@ export function RefusalsCard({ appId, choice, refused }: RefusalsCardProps) {
   const read = range === '30d' ? '7d' : range
   const query = useQuery(
     `refusals ${appId} ${read} ${mode}`,
-    async signal => ({
+    async call => ({
       ...(await bodyOf(
         api.GET('/admin/v1/refusals/summary', {
           params: {
@@ -42,7 +42,7 @@ export function RefusalsCard({ appId, choice, refused }: RefusalsCardProps) {
               ...(mode === 'both' ? {} : { mode }),
             },
           },
-          signal,
+          ...call,
         }),
       )),
       range: read,

@@ -2,7 +2,7 @@
 // rows by the split. They are read again while the page is visible.
 import { useRef } from 'preact/hooks'
 import { DAY_MS } from '../../../../../infra/time.ts'
-import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { api, bodyOf, type CallOptions, type Schemas } from '../../api/client.ts'
 import type { Problem } from '../../api/problem.ts'
 import { useKept } from '../../data/use-kept.ts'
 import { type Query, useQuery } from '../../data/use-query.ts'
@@ -42,22 +42,22 @@ export function useStats(appId: string, choice: Choice): StatsQuery {
   const key = `stats ${appId} ${range} ${mode} ${by}`
   const lastSplit = useRef<{ key: string; at: number; split: NonNullable<Stats['split']> } | null>(null)
 
-  async function readSplit(period: Period, dimension: Dimension, signal: AbortSignal): Promise<Stats['split']> {
+  async function readSplit(period: Period, dimension: Dimension, call: CallOptions): Promise<Stats['split']> {
     const last = lastSplit.current
     const isLarge = dimension === 'country' && range === '7d'
     if (isLarge && last?.key === key && Date.now() - last.at < LARGE_LIVE_MS) return last.split
-    const split = { by: dimension, rows: await readRows(appId, period, period.since, mode, dimension, signal) }
+    const split = { by: dimension, rows: await readRows(appId, period, period.since, mode, dimension, call) }
     lastSplit.current = { key, at: Date.now(), split }
     return split
   }
 
   const query = useQuery(
     key,
-    async (signal): Promise<Stats> => {
+    async (call): Promise<Stats> => {
       const period = periodOf(range, Date.now())
       const [rows, split] = await Promise.all([
-        readRows(appId, period, period.comparedSince, mode, undefined, signal),
-        by === 'none' ? null : readSplit(period, by, signal),
+        readRows(appId, period, period.comparedSince, mode, undefined, call),
+        by === 'none' ? null : readSplit(period, by, call),
       ])
       return { choice, period, rows, split, at: Date.now() }
     },
@@ -73,7 +73,7 @@ async function readRows(
   since: number,
   mode: Choice['mode'],
   by: Dimension | undefined,
-  signal: AbortSignal,
+  call: CallOptions,
 ): Promise<StatsRow[]> {
   const query = {
     bucket,
@@ -82,7 +82,7 @@ async function readRows(
     ...(mode === 'both' ? {} : { mode }),
     ...(by === undefined ? {} : { by }),
   }
-  const { items } = await bodyOf(api.GET('/admin/v1/apps/{id}/stats', { params: { path: { id }, query }, signal }))
+  const { items } = await bodyOf(api.GET('/admin/v1/apps/{id}/stats', { params: { path: { id }, query }, ...call }))
   return items
 }
 
@@ -93,10 +93,10 @@ const DAYS_ON_RECORD = 399
 export function useHasSends(appId: string, when: boolean): Query<boolean> {
   return useQuery(
     when ? `any sends ${appId}` : null,
-    async signal => {
+    async call => {
       const period = periodOf('30d', Date.now())
       const since = period.until - DAYS_ON_RECORD * DAY_MS
-      const rows = await readRows(appId, period, since, 'both', undefined, signal)
+      const rows = await readRows(appId, period, since, 'both', undefined, call)
       return rows.some(({ started, refused }) => started + refused > 0)
     },
     { everyMs: LARGE_LIVE_MS },

@@ -12,7 +12,7 @@ import { isRotating, rotationSentence } from './rotation-words.ts'
 const ASK_EVERY_MS = 5_000
 
 export function DataKeys() {
-  const query = useQuery('privacy', signal => bodyOf(api.GET('/admin/v1/privacy', { signal })), {
+  const query = useQuery('privacy', call => bodyOf(api.GET('/admin/v1/privacy', call)), {
     everyMs: ASK_EVERY_MS,
   })
   return (

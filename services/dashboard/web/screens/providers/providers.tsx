@@ -52,7 +52,7 @@ interface Move {
 export default function Providers() {
   const app = useApp()
   const mayChange = useMay('developer')
-  const list = useQuery(`providers ${app.id}`, () => listProviders(app.id), { everyMs: REFRESH_MS })
+  const list = useQuery(`providers ${app.id}`, call => listProviders(app.id, call), { everyMs: REFRESH_MS })
   const ordering = useChange()
   const say = useToast()
   const [open, setOpen] = useState<Open>(null)

@@ -31,8 +31,8 @@ export function DeadLetters({ queue, dead, onChanged }: DeadLettersProps) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [shown, setShown] = useState<Schemas['DeadLetter'] | null>(null)
   const [dropping, setDropping] = useState<Drop | null>(null)
-  const pages = usePages(`dead letters ${queue}`, (page, signal) =>
-    bodyOf(api.GET('/admin/v1/queues/{queue}/dead', { params: { path: { queue }, query: page }, signal })),
+  const pages = usePages(`dead letters ${queue}`, (page, call) =>
+    bodyOf(api.GET('/admin/v1/queues/{queue}/dead', { params: { path: { queue }, query: page }, ...call })),
   )
   useReloadOnChange(dead, pages.reload)
 

@@ -15,8 +15,8 @@ export interface LetterDialogProps {
 }
 
 export function LetterDialog({ queue, letter, onClose }: LetterDialogProps) {
-  const { data, problem } = useQuery(`dead letter ${queue} ${letter.id}`, signal =>
-    bodyOf(api.GET('/admin/v1/queues/{queue}/dead/{id}', { params: { path: { queue, id: letter.id } }, signal })),
+  const { data, problem } = useQuery(`dead letter ${queue} ${letter.id}`, call =>
+    bodyOf(api.GET('/admin/v1/queues/{queue}/dead/{id}', { params: { path: { queue, id: letter.id } }, ...call })),
   )
   const { id, at, reason, attempts, body } = data ?? letter
   return (

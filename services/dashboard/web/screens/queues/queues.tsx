@@ -32,7 +32,7 @@ function OperatorQueues() {
   const { path, query, route } = useLocation()
   const queues = useQuery(
     'queues',
-    async signal => ({ queues: await bodyOf(api.GET('/admin/v1/queues', { signal })), at: Date.now() }),
+    async call => ({ queues: await bodyOf(api.GET('/admin/v1/queues', call)), at: Date.now() }),
     { everyMs: LIVE_MS },
   )
   const { data, reload } = queues

@@ -75,7 +75,7 @@ export function ProvidersByCountry({ providers, onReordered }: ProvidersByCountr
   const { providers: rule, worth_micros } = app.settings.routing
   const routes = useQuery(
     `routes ${app.id} ${rule} ${worth_micros}`,
-    signal => bodyOf(api.GET('/admin/v1/apps/{id}/routes', { params: { path: { id: app.id } }, signal })),
+    call => bodyOf(api.GET('/admin/v1/apps/{id}/routes', { params: { path: { id: app.id } }, ...call })),
     { everyMs: REFRESH_MS },
   )
   const rows = routes.data?.items ?? []

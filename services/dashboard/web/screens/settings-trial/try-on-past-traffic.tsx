@@ -37,7 +37,7 @@ export function TryOnPastTraffic({ draft }: { draft: SettingsDraft }) {
 function TrialDialog({ draft: { patch }, onClose }: { draft: SettingsDraft; onClose(): void }) {
   const app = useApp()
   const [period, setPeriod] = useState<Period>('day')
-  const trial = useQuery(`trial ${app.id} ${period}`, signal => {
+  const trial = useQuery(`trial ${app.id} ${period}`, call => {
     const until = Date.now()
     return bodyOf(
       api.POST('/admin/v1/apps/{id}/settings/try', {
@@ -48,7 +48,7 @@ function TrialDialog({ draft: { patch }, onClose }: { draft: SettingsDraft; onCl
           since: until - PERIODS[period].hours * HOUR_MS,
           until,
         },
-        signal,
+        ...call,
       }),
     )
   })

@@ -37,8 +37,8 @@ export function SupabaseCard() {
     data: hook,
     problem,
     replace,
-  } = useQuery(`supabase hook ${id}`, signal =>
-    bodyOf(api.GET('/admin/v1/apps/{id}/hooks/supabase', { params, signal })),
+  } = useQuery(`supabase hook ${id}`, call =>
+    bodyOf(api.GET('/admin/v1/apps/{id}/hooks/supabase', { params, ...call })),
   )
   const close = () => setDialog(null)
   const save = async (mode: KeyMode, secrets: string[], said: string): Promise<void> => {

@@ -35,8 +35,8 @@ export function AppsCard() {
   const say = useToast()
   const reopening = useChange()
   const close = () => setOpen(null)
-  const apps = usePages(`apps of ${company.id}`, (query, signal) =>
-    bodyOf(api.GET('/admin/v1/companies/{id}/apps', { params: { path: { id: company.id }, query }, signal })),
+  const apps = usePages(`apps of ${company.id}`, (query, call) =>
+    bodyOf(api.GET('/admin/v1/companies/{id}/apps', { params: { path: { id: company.id }, query }, ...call })),
   )
   const shown = async (sentence: string) => {
     say(sentence)

@@ -20,11 +20,11 @@ type Recipients = Schemas['NoticeRecipients']
 export function NoticesCard() {
   const { id } = useCompany()
   const { apps } = useTenant()
-  const recipients = useQuery(`notice recipients ${id}`, signal =>
-    bodyOf(api.GET('/admin/v1/companies/{id}/notices/recipients', { params: { path: { id } }, signal })),
+  const recipients = useQuery(`notice recipients ${id}`, call =>
+    bodyOf(api.GET('/admin/v1/companies/{id}/notices/recipients', { params: { path: { id } }, ...call })),
   )
-  const notices = usePages(`notices ${id}`, (query, signal) =>
-    bodyOf(api.GET('/admin/v1/companies/{id}/notices', { params: { path: { id }, query }, signal })),
+  const notices = usePages(`notices ${id}`, (query, call) =>
+    bodyOf(api.GET('/admin/v1/companies/{id}/notices', { params: { path: { id }, query }, ...call })),
   )
   const nameOf = (app_id: string): string => apps.find(app => app.id === app_id)?.name ?? app_id
   const columns: Column<Notice>[] = [

@@ -23,7 +23,7 @@ export function PasskeysCard() {
   const me = useMe()
   const say = useToast()
   const [open, setOpen] = useState<'add' | Passkey | null>(null)
-  const passkeys = useQuery(`passkeys ${me.session_id}`, signal => bodyOf(api.GET('/admin/v1/me/passkeys', { signal })))
+  const passkeys = useQuery(`passkeys ${me.session_id}`, call => bodyOf(api.GET('/admin/v1/me/passkeys', call)))
   const add = async (name: string) => {
     const options = await bodyOf(api.POST('/admin/v1/me/passkeys/options'))
     const credential = await createPasskey(options)

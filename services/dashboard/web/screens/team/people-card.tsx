@@ -34,8 +34,8 @@ export function PeopleCard() {
   const [open, setOpen] = useState<Open>(null)
   const say = useToast()
   const close = () => setOpen(null)
-  const users = usePages(`users ${company.id}`, (query, signal) =>
-    bodyOf(api.GET('/admin/v1/companies/{id}/users', { params: { path: { id: company.id }, query }, signal })),
+  const users = usePages(`users ${company.id}`, (query, call) =>
+    bodyOf(api.GET('/admin/v1/companies/{id}/users', { params: { path: { id: company.id }, query }, ...call })),
   )
 
   const columns: Column<User>[] = [

@@ -35,8 +35,8 @@ export function SessionsCard() {
   const say = useToast()
   const change = useChange()
   const [open, setOpen] = useState<'others' | 'all' | null>(null)
-  const sessions = usePages(`sessions ${me.session_id}`, (query, signal) =>
-    bodyOf(api.GET('/admin/v1/sessions', { params: { query }, signal })),
+  const sessions = usePages(`sessions ${me.session_id}`, (query, call) =>
+    bodyOf(api.GET('/admin/v1/sessions', { params: { query }, ...call })),
   )
   const hasOthers = sessions.number > 1 || (sessions.data?.items.some(({ current }) => !current) ?? false)
 

@@ -13,8 +13,8 @@ import { eventDelivery } from './progress.ts'
 export function WebhookEvents({ events }: { events: Schemas['WebhookEvent'][] }) {
   const app = useApp()
   const isForSeveral = new Set(events.map(({ endpoint_id }) => endpoint_id)).size > 1
-  const endpoints = useQuery(isForSeveral ? `endpoints ${app.id}` : null, signal =>
-    bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path: { id: app.id } }, signal })),
+  const endpoints = useQuery(isForSeveral ? `endpoints ${app.id}` : null, call =>
+    bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path: { id: app.id } }, ...call })),
   )
   const nameOf = (endpoint_id: string): string => {
     const endpoint = endpoints.data?.items.find(({ id }) => id === endpoint_id)

@@ -25,9 +25,9 @@ export function RefusalList({ search }: { search: Search }) {
     ...(allApps ? {} : { app_id: app.id }),
     ...onlySet({ recipient, type, since, until }),
   }
-  const pages = usePages(`refusals ${JSON.stringify(filters)}`, (page, signal) =>
+  const pages = usePages(`refusals ${JSON.stringify(filters)}`, (page, call) =>
     fillPage(page, asked =>
-      bodyOf(api.GET('/admin/v1/refusals', { params: { query: { ...filters, ...asked } }, signal })),
+      bodyOf(api.GET('/admin/v1/refusals', { params: { query: { ...filters, ...asked } }, ...call })),
     ),
   )
   const nameOfApp = (id: string): string => apps.find(one => one.id === id)?.name ?? id

@@ -35,9 +35,9 @@ export function VerificationList({ search }: { search: Search }) {
     ...onlySet({ recipient, status, channel, country, mode, delivery, since, until }),
     ...metadataQuery(metadata),
   }
-  const pages = usePages(`verifications ${JSON.stringify(filters)}`, (page, signal) =>
+  const pages = usePages(`verifications ${JSON.stringify(filters)}`, (page, call) =>
     fillPage(page, asked =>
-      bodyOf(api.GET('/admin/v1/verifications', { params: { query: { ...filters, ...asked } }, signal })),
+      bodyOf(api.GET('/admin/v1/verifications', { params: { query: { ...filters, ...asked } }, ...call })),
     ),
   )
   /** The names of other companies' apps are not read; an operator sees the company's. */
@@ -99,11 +99,11 @@ function LastMessage({ deliveries }: Verification) {
 /** A code that never came may never have been sent. */
 function RefusalsOfRecipient({ search, appId }: { search: Search; appId: string | null }) {
   const { recipient } = search
-  const query = useQuery(`refusals of ${appId} ${recipient}`, signal =>
+  const query = useQuery(`refusals of ${appId} ${recipient}`, call =>
     bodyOf(
       api.GET('/admin/v1/refusals', {
         params: { query: { recipient, limit: 1, ...(appId === null ? {} : { app_id: appId }) } },
-        signal,
+        ...call,
       }),
     ),
   )

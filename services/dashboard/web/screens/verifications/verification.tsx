@@ -28,10 +28,10 @@ export default function Verification() {
   const { route } = useLocation()
   const app = useApp()
   const inApp = useAddress()
-  const { data, problem, reload } = useQuery(`verification ${id}`, signal =>
-    bodyOf(api.GET('/admin/v1/verifications/{otp_id}', { params: { path: { otp_id: id } }, signal })),
+  const { data, problem, reload, poll } = useQuery(`verification ${id}`, call =>
+    bodyOf(api.GET('/admin/v1/verifications/{otp_id}', { params: { path: { otp_id: id } }, ...call })),
   )
-  usePolling(reload, data?.status === 'pending' ? REREAD_MS : null)
+  usePolling(poll, data?.status === 'pending' ? REREAD_MS : null)
   // Links that know no more than the id name the app that was shown: the address is made to name the verification's own.
   const isOfOtherApp = data !== undefined && data.app_id !== app.id
   useEffect(() => {

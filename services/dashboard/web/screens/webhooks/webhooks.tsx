@@ -41,7 +41,7 @@ export default function Webhooks() {
   const [dialog, setDialog] = useState<OpenDialog>(null)
   const query = useQuery(
     `endpoints ${app.id}`,
-    signal => bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path: { id: app.id } }, signal })),
+    call => bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path: { id: app.id } }, ...call })),
     { everyMs: POLL_MS },
   )
   const endpoints = query.data?.items ?? []
