@@ -3,6 +3,7 @@
 // the roles before it may. A person who is only invited has the lowest role, and no company. What belongs to another company does not exist
 // for a user: 404, as for an unknown id.
 import type { Context, Middleware } from 'koa'
+import { eventLoop } from '../../infra/event-loop.ts'
 import { httpException } from '../../infra/http/problem.ts'
 import { USER_ROLES } from '../domain/users/documents.ts'
 
@@ -65,6 +66,8 @@ export type IdentifyPrincipal = (ctx: Context) => Principal | Promise<Principal>
 export const createGuard =
   (lowest: Role, identify: IdentifyPrincipal): Middleware =>
   async (ctx, next) => {
+    // Of many calls that come together, one is identified in a turn.
+    await eventLoop.turn()
     const principal = await identify(ctx)
     if (ROLES.indexOf(principal.role) < ROLES.indexOf(lowest))
       throw httpException(

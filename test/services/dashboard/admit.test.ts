@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Context } from 'koa'
 import { Problem } from '../../../infra/http/problem.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
+import { createGuard, operatorPrincipal } from '../../../services/dashboard/access.ts'
 import { createAdmit } from '../../../services/dashboard/admit.ts'
 import { closeAdmins, createTenant, startAdmin } from '../../support/admin-api.ts'
 import { testClock } from '../../support/clock.ts'
@@ -36,6 +38,20 @@ describe('admission to the admin API', () => {
     expect(refused[0]).to.deep.include({ status: 503 })
     const others = [call('flood', 'GET'), call('other'), call(null)]
     expect(await Promise.all(others)).to.deep.equal(['answered', 'answered', 'answered'])
+  })
+
+  it('comes after identification, of which there is one in a turn', async () => {
+    let identified = 0
+    const identify = async () => {
+      identified += 1
+      return { ...operatorPrincipal('ada'), session: null }
+    }
+    const guard = createGuard('viewer', identify)
+    const calls = Array.from({ length: 10 }, () => guard(contextOf(null), async () => {}))
+    for (let turn = 0; turn < 3; turn += 1) await nextTurn()
+    expect(identified).to.be.within(1, 3)
+    await Promise.all(calls)
+    expect(identified).to.equal(10)
   })
 
   it('executes nothing for a caller that hung up while it waited', async () => {
