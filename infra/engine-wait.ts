@@ -1,5 +1,6 @@
-// Says that an engine does not answer yet. In: what its adapter meets while it connects for the first time. Out: a log line after a second,
-// and one every ten seconds after that, until the engine answers. Each names the engine, its hosts without credentials, why, and what to do.
+// Says that an engine does not answer yet. In: what its adapter meets while it connects for the first time. Out: a log
+// line after a second, and one every ten seconds after that, until the engine answers. Each names the engine, its hosts
+// without credentials, why, and what to do.
 import type { Clock } from './clock.ts'
 import type { Logger } from './log/log.ts'
 import { scrub } from './log/scrub.ts'

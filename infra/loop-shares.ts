@@ -1,6 +1,7 @@
-// Shares of the event loop. In: work, each piece with its owner. Out: its result. Work begins once its owner, and all owners together, have
-// used no more than their share; what an owner leaves of it is saved up for a moment, so that a few pieces begin at once. So the work of all
-// owners leaves most of the event loop to everything else, and the work of one leaves some to the others.
+// Shares of the event loop. In: work, each piece with its owner. Out: its result. Work begins once its owner, and all
+// owners together, have used no more than their share; what an owner leaves of it is saved up for a moment, so that a
+// few pieces begin at once. So the work of all owners leaves most of the event loop to everything else, and the work of
+// one leaves some to the others.
 //
 // How long a piece holds the loop is not known: the time in which the loop was active is divided among the pieces that were under way, with
 // all else that ran meanwhile. So a piece costs more while the process is busy, and waiting for an engine or a vendor costs nothing.

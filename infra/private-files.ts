@@ -32,8 +32,8 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** Makes an empty file, or closes an existing one to other users. A program that opens it afterwards keeps its mode. An existing file is not
- *  opened: closing it again would release the locks that this process holds on it. */
+/** Makes an empty file, or closes an existing one to other users. A program that opens it afterwards keeps its mode. An
+ *  existing file is not opened: closing it again would release the locks that this process holds on it. */
 export function ensurePrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', PRIVATE_FILE))

@@ -13,10 +13,11 @@ export interface Identity extends Caller {
   mode: Mode
 }
 
-/** What a call claims, so that what comes twice is done once: an idempotency key, and what a message says, on their way to the OTP actor. */
+/** What a call claims, so that what comes twice is done once: an idempotency key, and what a message says, on their way
+ *  to the OTP actor. */
 export interface KeyedClaim {
-  /** The keyed indexes of the key, one for each data key, in an order that does not depend on which data key is the current one. Empty for a
-   *  message without one. */
+  /** The keyed indexes of the key, one for each data key, in an order that does not depend on which data key is the
+   *  current one. Empty for a message without one. */
   ids: string[]
   /** The key itself, by which it can be indexed under a new data key. Absent without one. */
   sealed_key?: string

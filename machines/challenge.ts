@@ -1,5 +1,6 @@
-// Challenges: what a caller with a publishable key solves before its call is served. By default it is work, of which the server keeps nothing
-// until it is solved: the salt carries its terms, and a signature vouches for the salt. Or it is the widget of a vendor, in a page.
+// Challenges: what a caller with a publishable key solves before its call is served. By default it is work, of which
+// the server keeps nothing until it is solved: the salt carries its terms, and a signature vouches for the salt. Or it
+// is the widget of a vendor, in a page.
 //
 //   salt       base64url of: difficulty (1 byte), expiry in ms since the epoch (6 bytes), random bytes (17)
 //   solution   `<salt>.<nonce>.<signature>`, where SHA-256 of `<salt>.<nonce>` begins with as many zero bits as the difficulty

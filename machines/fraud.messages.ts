@@ -1,8 +1,8 @@
 // Which messages the fraud guard watches. Pure.
 import type { Caller, Delivery, Otp } from './otp.ts'
 
-/** Whether a message can cost money without its recipient's doing. In the link modes of WhatsApp the user writes first, so a stranger cannot
- *  have replies sent to others: these are left to the spend caps. */
+/** Whether a message can cost money without its recipient's doing. In the link modes of WhatsApp the user writes first,
+ *  so a stranger cannot have replies sent to others: these are left to the spend caps. */
 const canCost = ({ channel }: Pick<Delivery, 'channel'>, { whatsapp }: Pick<Otp, 'whatsapp'>): boolean =>
   channel === 'sms' || channel === 'telegram' || (channel === 'whatsapp' && whatsapp === 'template')
 

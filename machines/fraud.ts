@@ -1,5 +1,6 @@
-// Whether a message looks like pumping. In: the counts of its number, of its number's block, range and country, and of the app; for a mailbox,
-// those of the mailbox, its domain, the kind of its provider, and the app. Out: a judgement with its reasons. Pure.
+// Whether a message looks like pumping. In: the counts of its number, of its number's block, range and country, and of
+// the app; for a mailbox, those of the mailbox, its domain, the kind of its provider, and the app. Out: a judgement
+// with its reasons. Pure.
 //
 // A fraudster who pumps messages earns money from ranges of numbers, and does not verify them. Two signals show it:
 //   neighbours   many numbers that differ in their last digits only, most of them not verified

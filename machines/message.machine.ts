@@ -1,6 +1,6 @@
-// The state machine of a message: pending → delivered | failed | expired | canceled. There is nothing to verify, so the calls of the client API
-// find nothing here. The code that the caller gave is erased with every end. An expired message takes a late receipt, which says what became
-// of it.
+// The state machine of a message: pending → delivered | failed | expired | canceled. There is nothing to verify, so the
+// calls of the client API find nothing here. The code that the caller gave is erased with every end. An expired message
+// takes a late receipt, which says what became of it.
 import {
   addUnpaidFallback,
   deliver,

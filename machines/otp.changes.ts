@@ -214,8 +214,8 @@ export function countWrongCode(otp: Otp, at: number, otp_id?: string): Otp {
 export const fail = (otp: Otp, at: number, otp_id?: string): Otp =>
   changeTries(countWrongCode(otp, at, otp_id), otp_id, { failed_at: at })
 
-/** Remembers of ids when they ended, if an endpoint asks to be told: then the sweeper can tell that their events are owed. Where others could
- *  go on, those that were canceled are marked. */
+/** Remembers of ids when they ended, if an endpoint asks to be told: then the sweeper can tell that their events are
+ *  owed. Where others could go on, those that were canceled are marked. */
 export function end(
   otp: Otp,
   ids: readonly string[],

@@ -17,8 +17,8 @@ const LATE_RECEIPT_MS = 72 * HOUR_MS
 export const isLateReceipt = ({ status, late_receipt_at, updated_at }: Delivery, at: number): boolean =>
   status === 'failed' && late_receipt_at === undefined && at - updated_at <= LATE_RECEIPT_MS
 
-/** Whether a provider was called for a message that failed. It may have refused the message, or not answered: it can have delivered the code
- *  all the same. */
+/** Whether a provider was called for a message that failed. It may have refused the message, or not answered: it can
+ *  have delivered the code all the same. */
 const reachedProvider = ({ provider, reason }: Delivery): boolean => provider !== undefined || !NEVER_SENT.has(reason)
 
 /** The delivery whose refund an approval by code takes back: the latest of the generation that a provider took. Where none did, the latest
@@ -32,9 +32,9 @@ export function deliveryToRecharge({ deliveries, generation }: Otp): Delivery | 
   return taken ?? (current.some(mayHaveArrived) ? undefined : refunded.findLast(reachedProvider))
 }
 
-/** Whether a delivery that fails now, as `after` says, is not refunded. After an approval by code this holds for every message that reached a
- *  provider. Another one was not sent, and is refunded, unless no other message of the approved generation can have brought the code: then
- *  this one did, and what the provider answered came later or was lost. */
+/** Whether a delivery that fails now, as `after` says, is not refunded. After an approval by code this holds for every
+ *  message that reached a provider. Another one was not sent, and is refunded, unless no other message of the approved
+ *  generation can have brought the code: then this one did, and what the provider answered came later or was lost. */
 export function keepsPrice({ approval, deliveries }: Otp, before: Delivery, after: Delivery): boolean {
   if (!approval?.by || before.micros === 0 || !carriesCode(before)) return false
   if (reachedProvider(after)) return true

@@ -1,7 +1,7 @@
-// The ids that stand for one verification. Its first send gave it one. While it is pending, a later send for the recipient may join it
-// (`reuse_pending`): that send gets an id of its own, whose holder has the code and the messages in common with the others. Each id has guesses
-// of its own, ends by itself, and alone earns the approval that its holder's code makes. In: a verification and an id. Out: what is
-// that id's alone.
+// The ids that stand for one verification. Its first send gave it one. While it is pending, a later send for the
+// recipient may join it (`reuse_pending`): that send gets an id of its own, whose holder has the code and the messages
+// in common with the others. Each id has guesses of its own, ends by itself, and alone earns the approval that its
+// holder's code makes. In: a verification and an id. Out: what is that id's alone.
 import { statusAt } from './otp.code-life.ts'
 import type { Delivery, Link, Otp, OtpEvent, OtpStatus, OwnTries, Reply, SavedStatus } from './otp.ts'
 
@@ -33,8 +33,8 @@ export function ownEnd(otp: Otp, otp_id = otp.otp_id): 'failed' | 'canceled' | n
   return canceled || (approved !== null && approved !== otp_id) ? 'canceled' : null
 }
 
-/** The answer to a caller whose id has ended while its verification went on, or because another id was approved; null where the verification
- *  answers. A send that joins names an id that is new, and a cancel of all ids names none. */
+/** The answer to a caller whose id has ended while its verification went on, or because another id was approved; null
+ *  where the verification answers. A send that joins names an id that is new, and a cancel of all ids names none. */
 export function replyOfEndedId(otp: Otp, event: OtpEvent): Reply | null {
   if (otp.joined === undefined) return null
   switch (event.type) {

@@ -20,9 +20,10 @@ export const completionOf = (otp: Otp): Completion =>
 export const attemptsLeft = (otp: Otp, otp_id?: string): number =>
   Math.max(0, otp.rules.verify_attempts - triesOf(otp, otp_id).wrong_codes)
 
-/** Whether no code was compared yet under this id. The lock of the recipient does not refuse this guess: a stranger who enters wrong codes can then not
- *  keep out a user who types the right code at once. How many such guesses a recipient has is counted with the write (reserve in
- *  services/otp/calls/verify.ts): a count that was read before could be used up by a guess at the same time. */
+/** Whether no code was compared yet under this id. The lock of the recipient does not refuse this guess: a stranger who
+ *  enters wrong codes can then not keep out a user who types the right code at once. How many such guesses a recipient
+ *  has is counted with the write (reserve in services/otp/calls/verify.ts): a count that was read before could be used
+ *  up by a guess at the same time. */
 export const isFirstGuess = (otp: Otp, otp_id?: string): boolean =>
   triesOf(otp, otp_id).wrong_codes === 0 && otp.approval === null
 

@@ -1,5 +1,6 @@
-// The only place where a verification or a message changes. In: what was saved (null for a start), and a command with its time. Out: what to save,
-// the effects to save with it, the reply. The step is pure, so a process whose write lost a race loads the document and steps again.
+// The only place where a verification or a message changes. In: what was saved (null for a start), and a command with
+// its time. Out: what to save, the effects to save with it, the reply. The step is pure, so a process whose write lost
+// a race loads the document and steps again.
 import type { ExecutableActionObject } from 'xstate'
 import { messageMachine } from './message.machine.ts'
 import { replyOfEndedId } from './otp.ids.ts'

@@ -80,8 +80,8 @@ export interface LearnedReason {
   /** The share of messages that this provider gets first, and its conversion by the evidence, both from 0 to 1 with three digits. */
   share: number
   conversion: number
-  /** What its cost took off the conversion, by `routing.worth_micros`, with three digits. Absent where cost did not decide, and in verifications
-   *  of releases that did not store it. */
+  /** What its cost took off the conversion, by `routing.worth_micros`, with three digits. Absent where cost did not
+   *  decide, and in verifications of releases that did not store it. */
   less?: number
 }
 
@@ -120,8 +120,8 @@ export interface Delivery {
   vendor_text?: string
   /** Only of a request for the contact, which carries no code: the id of the WhatsApp user it goes to, who hides their number. Sealed. */
   writer?: string
-  /** Why the provider that took the message was called first; absent where it was simply the first in the list that could be used, and where
-   *  another one was called before. */
+  /** Why the provider that took the message was called first; absent where it was simply the first in the list that
+   *  could be used, and where another one was called before. */
   because?: RouteReason
 }
 
@@ -234,7 +234,8 @@ export interface Otp extends OwnTries {
   deliveries: Delivery[]
   /** `by` is null when the user's own message approved. `otp_id`: the joined id that was verified; absent for the first id. */
   approval: { at: number; by: Caller | null; generation: number; channel: Channel; otp_id?: string } | null
-  /** The ids of later sends that joined it, in their order; absent where none did. The members of `OwnTries` beside it are the first id's. */
+  /** The ids of later sends that joined it, in their order; absent where none did. The members of `OwnTries` beside it
+   *  are the first id's. */
   joined?: JoinedId[]
   exchange: { key_id: string; at: number } | null
   /** Learned routes leave it out: the guard suspected a message of it, or the recipient had another verification shortly before. */

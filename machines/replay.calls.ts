@@ -1,5 +1,5 @@
-// Past calls as a replay plays them: sends, messages after the first, and how verifications ended. Recipients are in the clear here: nothing of
-// this is stored.
+// Past calls as a replay plays them: sends, messages after the first, and how verifications ended. Recipients are in
+// the clear here: nothing of this is stored.
 import type { LimitScope } from './calls.ts'
 import type { Channel } from './channels.ts'
 import type { ErrorType } from './errors.ts'

@@ -1,6 +1,6 @@
-// The fraud guard's memory in a replay of past sends. In: messages and approvals, in order. Out: the evidence about a number or a mailbox, as the
-// live guard has it (services/otp/fraud), from the same counts. Pure but for the memory itself. Both are in the clear here: nothing of this is
-// stored.
+// The fraud guard's memory in a replay of past sends. In: messages and approvals, in order. Out: the evidence about a
+// number or a mailbox, as the live guard has it (services/otp/fraud), from the same counts. Pure but for the memory
+// itself. Both are in the clear here: nothing of this is stored.
 import { HOUR_MS } from '../infra/time.ts'
 import { devicesPerMinute } from './fraud.allowance.ts'
 import { type GuardedRecipient, groupNamesOf, hundredOf, isMailbox, paceRules, VERIFIED_RULES } from './fraud.groups.ts'

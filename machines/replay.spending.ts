@@ -1,6 +1,7 @@
-// What an app has spent below its spend caps, in a replay of past messages. In: messages with their prices, and refunds. Out: whether the caps
-// allow one more. It counts as the live account does (services/domain/money/booking.ts): what has no cap is not counted, and a refund is
-// deducted from the day of its message. A cap looks at one day, so the counts of the day before are dropped.
+// What an app has spent below its spend caps, in a replay of past messages. In: messages with their prices, and
+// refunds. Out: whether the caps allow one more. It counts as the live account does (services/domain/money/booking.ts):
+// what has no cap is not counted, and a refund is deducted from the day of its message. A cap looks at one day, so the
+// counts of the day before are dropped.
 import { DAY_MS } from '../infra/time.ts'
 import type { PastRecipient } from './replay.calls.ts'
 import type { AppSettings } from './settings.ts'

@@ -1,12 +1,14 @@
-// Plays past calls again under other settings. In: the sends, resends, refusals and approvals of a time, in order, the settings as saved and
-// the settings to try. Out: what would have been refused, let through and moved, and what it would have cost. The rules are those of live
-// calls: routing.ts, quotas.ts and windows.ts, resend.ts, fraud.ts, spend-caps.ts.
+// Plays past calls again under other settings. In: the sends, resends, refusals and approvals of a time, in order, the
+// settings as saved and the settings to try. Out: what would have been refused, let through and moved, and what it
+// would have cost. The rules are those of live calls: routing.ts, quotas.ts and windows.ts, resend.ts, fraud.ts,
+// spend-caps.ts.
 //
-// Played again from what a verification and a refusal store: countries, channels and their order, limits of recipients, addresses and the app,
-// cooldowns and the messages of a verification, fallbacks and answers in a chat that were sent, the fraud guard, spend caps. Not known, and so
-// not judged: the balance, challenges, what people would have done after another answer or on a link that they did not get, resends of a wa.me
-// link (no message, so no record), guesses, fallbacks and answers that were not sent then, calls that the edge refused before it read the
-// recipient, and refusals that were only counted.
+// Played again from what a verification and a refusal store: countries, channels and their order, limits of recipients,
+// addresses and the app, cooldowns and the messages of a verification, fallbacks and answers in a chat that were sent,
+// the fraud guard, spend caps. Not known, and so not judged: the balance, challenges, what people would have done after
+// another answer or on a link that they did not get, resends of a wa.me link (no message, so no record), guesses,
+// fallbacks and answers that were not sent then, calls that the edge refused before it read the recipient, and refusals
+// that were only counted.
 //
 // Two worlds are played beside each other. The one of the saved settings follows what happened; where its rules decide otherwise than
 // happened then (other settings or providers at the time, processes that counted at once), the call is not judged and both worlds take what
@@ -36,9 +38,9 @@ export interface ReplayInput extends WorldInput {
   since: number
 }
 
-/** Why a call was not judged, or what would follow from it. `not_reproduced`: the saved settings do not decide as was decided then. `not_sent`:
- *  a fallback or an answer in a chat would not be. `link_answers`: it would wait on another link, or on none. `code_life`: its code was entered
- *  when it would not be valid any more. */
+/** Why a call was not judged, or what would follow from it. `not_reproduced`: the saved settings do not decide as was
+ *  decided then. `not_sent`: a fallback or an answer in a chat would not be. `link_answers`: it would wait on another
+ *  link, or on none. `code_life`: its code was entered when it would not be valid any more. */
 export type ReplayReason = 'not_reproduced' | 'balance' | 'of_unknown_send' | 'not_sent' | 'link_answers' | 'code_life'
 
 export interface RefusalCount extends Refused {

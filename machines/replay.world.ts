@@ -1,5 +1,5 @@
-// One world of a replay: the counters, verifications and guard that an app would have under its settings. In: past calls. Out: what the rules
-// of live calls say of each; and the world after what is accepted.
+// One world of a replay: the counters, verifications and guard that an app would have under its settings. In: past
+// calls. Out: what the rules of live calls say of each; and the world after what is accepted.
 
 import type { LimitScope } from './calls.ts'
 import type { Channel, Priced } from './channels.ts'
@@ -60,7 +60,8 @@ interface SentOtp extends ResendState {
   isAnswered: boolean
 }
 
-/** What a world's rules say of a call, and what they count if it is accepted. `result`: null for a fallback or an answer that would not be. */
+/** What a world's rules say of a call, and what they count if it is accepted. `result`: null for a fallback or an
+ *  answer that would not be. */
 export interface Judged {
   result: PastResult | null
   quotas: readonly Pick<Quota, 'key' | 'rules'>[]
@@ -100,8 +101,8 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     counters.set(key, known)
     return known
   }
-  /** Every person and every address has counters, so those that count nothing any more are forgotten, a few at a time: to look at all of them
-   *  would hold the event loop. */
+  /** Every person and every address has counters, so those that count nothing any more are forgotten, a few at a time:
+   *  to look at all of them would hold the event loop. */
   let walk = counters.entries()
   function forgetOldCounters(at: number): void {
     for (let looked = 0; looked < COUNTERS_LOOKED_AT; looked += 1) {

@@ -6,8 +6,8 @@ import { type Beta, betaOf, chancesToBeHighest, meanOf } from './routes.beta.ts'
 import { estimate } from './routes.estimate.ts'
 import type { Evidence, RouteFact } from './routes.ts'
 
-/** A provider that may be used for the message: it serves the country, and is not paused. One whose circuit breaker is open keeps its place:
- *  its messages are passed on to the next in the order. */
+/** A provider that may be used for the message: it serves the country, and is not paused. One whose circuit breaker is
+ *  open keeps its place: its messages are passed on to the next in the order. */
 export interface RouteOption {
   provider: string
   fact: RouteFact | null
@@ -41,9 +41,9 @@ export const MIN_MESSAGES = 50
 export const MIN_SHARE = 0.02
 /** All providers but the best get no more than this together. */
 export const MAX_EXPLORED = 0.2
-/** Where the others get their chances, evidence counts in proportion to the messages of the country: once at `MIN_MESSAGES`, and so many times
- *  at most. Evidence fades in days, so a provider with few messages is never known well, and its plain chance to be the best would give it
- *  twice its 2 % forever (docs/routes-simulation.md). */
+/** Where the others get their chances, evidence counts in proportion to the messages of the country: once at
+ *  `MIN_MESSAGES`, and so many times at most. Evidence fades in days, so a provider with few messages is never known
+ *  well, and its plain chance to be the best would give it twice its 2 % forever (docs/routes-simulation.md). */
 const MAX_CERTAINTY = 10
 /** Silent providers keep this share together while it is not known whether the others do better. */
 export const UNSURE_SHARE = 0.5
@@ -208,8 +208,9 @@ export interface Move {
   to: number
 }
 
-/** A better provider than the first that is not silent, for an app that keeps the listed order, and why. Null where the evidence is not sure.
- *  Only one provider moves up: the evidence about the others is of messages that came to them second. */
+/** A better provider than the first that is not silent, for an app that keeps the listed order, and why. Null where the
+ *  evidence is not sure. Only one provider moves up: the evidence about the others is of messages that came to them
+ *  second. */
 export function suggestionOf(
   options: readonly RouteOption[],
   worth_micros: number,

@@ -25,8 +25,8 @@ export interface Suggestion extends Move {
   gain: number
   /** How many more messages would be approved, per message over all countries. */
   approvals: number
-  /** How much more a message would cost on average over all countries, by the costs that count. Null where cost counts in none that the move
-   *  changes. */
+  /** How much more a message would cost on average over all countries, by the costs that count. Null where cost counts
+   *  in none that the move changes. */
   cost_micros: number | null
   because: string
 }

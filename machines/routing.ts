@@ -150,8 +150,8 @@ function askedOrder({ asked, isMessage, settings, country, whatsapp }: SendRoute
   return order.filter(one => (takesLink || one !== 'whatsapp') && (!asked.without_telegram || one !== 'telegram'))
 }
 
-/** The first channel of the order on which nothing is paid for: in the link modes of WhatsApp the messages are replies. Sms never counts as free, even without a price in the list, because a text
- *  message always costs money. */
+/** The first channel of the order on which nothing is paid for: in the link modes of WhatsApp the messages are replies.
+ *  Sms never counts as free, even without a price in the list, because a text message always costs money. */
 export const freeChannel = (
   { order, usable }: Pick<SendRoute, 'order' | 'usable'>,
   prices: Prices,

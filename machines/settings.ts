@@ -2,11 +2,11 @@
 // the OpenAPI document, the fields of the dashboard and the table in docs/settings.md. Rules between settings are in
 // services/domain/tenancy/settings.ts.
 //
-// `.meta` has its words: `title` is the label of its field and `description` the hint below; the OpenAPI document and the table say both.
-// `more` is for the table alone, in Markdown. `values` says what it may be where bounds and choices do not, `example` stands in the empty
-// field, and a number with the `unit` duration, percent or amount is written so. `screen` is the path of the screen that has its field; what a group
-// says holds for its members. The `id` of a group names it in requests, and in answers without
-// its `Input`.
+// `.meta` has its words: `title` is the label of its field and `description` the hint below; the OpenAPI document and
+// the table say both. `more` is for the table alone, in Markdown. `values` says what it may be where bounds and choices
+// do not, `example` stands in the empty field, and a number with the `unit` duration, percent or amount is written so.
+// `screen` is the path of the screen that has its field; what a group says holds for its members. The `id` of a group
+// names it in requests, and in answers without its `Input`.
 import { z } from 'zod'
 import {
   androidHash,

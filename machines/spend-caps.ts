@@ -1,5 +1,5 @@
-// Spend caps: how much an app may spend on a country in a day (UTC), by its settings. What was spent is counted beside the balance that pays
-// for it, so a hold and its count change in one write (services/domain/money/booking.ts). Pure.
+// Spend caps: how much an app may spend on a country in a day (UTC), by its settings. What was spent is counted beside
+// the balance that pays for it, so a hold and its count change in one write (services/domain/money/booking.ts). Pure.
 import { DAY_MS } from '../infra/time.ts'
 import type { Recipient } from './otp.ts'
 import type { AppSettings } from './settings.ts'

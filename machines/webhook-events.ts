@@ -1,6 +1,6 @@
-// The webhook events of a verification: their types, and the payload that the app's backend receives with each. Every value of a payload
-// is text, and a member that an event does not have is absent. To add an event type or a payload field, start here, and add it to the table in docs/webhooks.md. When an event happens is
-// decided in otp.machine.ts.
+// The webhook events of a verification: their types, and the payload that the app's backend receives with each. Every
+// value of a payload is text, and a member that an event does not have is absent. To add an event type or a payload
+// field, start here, and add it to the table in docs/webhooks.md. When an event happens is decided in otp.machine.ts.
 
 /** How a verification ends. */
 export type OtpEnd = 'approved' | 'failed' | 'expired' | 'canceled'

@@ -20,8 +20,8 @@ export interface Window {
 /** By `windowName`. */
 export type Windows = Record<string, Window>
 
-/** A rule of a limit. A counter can count several things: then the windows of the others have their names. `server`, `publishable`: the calls
- *  by that kind of key. */
+/** A rule of a limit. A counter can count several things: then the windows of the others have their names. `server`,
+ *  `publishable`: the calls by that kind of key. */
 export interface WindowRule extends LimitRule {
   counts?: 'messages' | KeyKind
 }

@@ -88,11 +88,12 @@ const createEdgeWithCallbacks = (runtime: Runtime): Service => {
   return service
 }
 
-/** The pages call the client API at their own address (Try it), and link to its reference. Another origin would be closed to them: the
- *  API lets no page of another origin use a server key, and the pages' policy lets them call no other origin. So where another process plays
- *  the edge, the dashboard answers the client API too. This adds no secret and no consumer: the edge needs fewer secrets than the dashboard,
- *  keeps nothing, and asks the OTP actor over the broker. Vendors call back at the edge alone, where logins and Twilio's clients call too. The lines of these requests have the role of
- *  this process. */
+/** The pages call the client API at their own address (Try it), and link to its reference. Another origin would be
+ *  closed to them: the API lets no page of another origin use a server key, and the pages' policy lets them call no
+ *  other origin. So where another process plays the edge, the dashboard answers the client API too. This adds no secret
+ *  and no consumer: the edge needs fewer secrets than the dashboard, keeps nothing, and asks the OTP actor over the
+ *  broker. Vendors call back at the edge alone, where logins and Twilio's clients call too. The lines of these requests
+ *  have the role of this process. */
 const createDashboardWithClientApi = (runtime: Runtime): Service => {
   const dashboard = createDashboardService(runtime)
   if (runtime.config.roles.includes('edge')) return dashboard

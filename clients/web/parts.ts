@@ -1,5 +1,5 @@
-// What the element shows: its fields, buttons and messages. They are made once, without HTML text, and their style is a sheet of its own, so
-// that a strict Content-Security-Policy and Trusted Types allow both.
+// What the element shows: its fields, buttons and messages. They are made once, without HTML text, and their style is a
+// sheet of its own, so that a strict Content-Security-Policy and Trusted Types allow both.
 import type { Texts } from './texts.ts'
 
 const STYLE = `

@@ -1,6 +1,6 @@
-// A complete provider for a vendor that does not exist. In the tree the declaration would be services/domain/tenancy/provider-types/acme.ts,
-// and the rest services/channel/providers/acme.ts.
-// In: a message. Out: the id that Acme gave it. Acme calls back with the `tag` of the message, which is our delivery id.
+// A complete provider for a vendor that does not exist. In the tree the declaration would be
+// services/domain/tenancy/provider-types/acme.ts, and the rest services/channel/providers/acme.ts. In: a message. Out:
+// the id that Acme gave it. Acme calls back with the `tag` of the message, which is our delivery id.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { isSameSecret } from '../../infra/crypto/compare-secrets.ts'

@@ -20,8 +20,8 @@ export interface Message {
   body: unknown
   /** Whose work it is; absent for work that no request has caused. */
   trace?: Trace
-  /** True where it may have been published before, or was a dead letter: a handler may have begun the work, in a process that still runs, and
-   *  need not have. It stays true when the message is retried. */
+  /** True where it may have been published before, or was a dead letter: a handler may have begun the work, in a
+   *  process that still runs, and need not have. It stays true when the message is retried. */
   publishedAgain?: boolean | undefined
 }
 
@@ -148,9 +148,10 @@ export interface DeadLetters {
   list(limit: number, after?: string): Promise<DeadLetter[]>
   /** The newest letter with this id. */
   get(id: string): Promise<DeadLetter | null>
-  /** Moves the letters with these ids, or all that there are now, back to the work queue. Their `attempt` begins at 1 again, `redelivered`
-   *  is false, `publishedAgain` true, their `publishedAt` stays. Answers how many letters it moved. On RabbitMQ, moving all ends after 20 s,
-   *  with those moved by then; a crash in the middle may leave a letter that was moved, and never loses one. */
+  /** Moves the letters with these ids, or all that there are now, back to the work queue. Their `attempt` begins at 1
+   *  again, `redelivered` is false, `publishedAgain` true, their `publishedAt` stays. Answers how many letters it
+   *  moved. On RabbitMQ, moving all ends after 20 s, with those moved by then; a crash in the middle may leave a letter
+   *  that was moved, and never loses one. */
   requeue(ids: readonly string[] | 'all'): Promise<number>
   /** Removes the letters with these ids, or all that there are now. Answers how many letters it removed. */
   drop(ids: readonly string[] | 'all'): Promise<number>
@@ -188,7 +189,8 @@ export interface Broker {
   close(graceMs?: number): Promise<void>
 }
 
-/** There is no such queue, so the message was not published. An adapter declares a queue that was deleted again, so a later try may succeed. */
+/** There is no such queue, so the message was not published. An adapter declares a queue that was deleted again, so a
+ *  later try may succeed. */
 export class Unroutable extends Unavailable {
   override name = 'Unroutable'
 }

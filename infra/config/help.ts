@@ -1,5 +1,5 @@
-// What `npm start -- --help` prints. In: the tables of roles and settings. Out: a text. Every variable is in docs/configuration.md; these are
-// the ones that most deployments set.
+// What `npm start -- --help` prints. In: the tables of roles and settings. Out: a text. Every variable is in
+// docs/configuration.md; these are the ones that most deployments set.
 import { defaultOf, ROLES, type Role, type Variable } from './config.ts'
 import { SECRET_VARIABLES } from './variables.ts'
 

@@ -1,5 +1,6 @@
-// Which secrets a role works with. In: the roles of a process. Out: the secrets that it must have, and those that it must not hold. A process
-// that is broken into gives away only what it holds: an edge, which strangers reach, can compute no code.
+// Which secrets a role works with. In: the roles of a process. Out: the secrets that it must have, and those that it
+// must not hold. A process that is broken into gives away only what it holds: an edge, which strangers reach, can
+// compute no code.
 import type { Role } from './roles.ts'
 
 const SECRET_NAMES = ['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'] as const

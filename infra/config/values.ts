@@ -76,7 +76,8 @@ export const engineUrl = (...schemes: string[]) =>
     return text
   })
 
-/** The URLs of an engine's nodes, comma-separated. Of several, a problem names the position, and says what may have split one URL in two. */
+/** The URLs of an engine's nodes, comma-separated. Of several, a problem names the position, and says what may have
+ *  split one URL in two. */
 export const engineUrls = (...schemes: string[]) =>
   fromText((text, addProblem): readonly string[] => {
     const urls = splitUrls(text)

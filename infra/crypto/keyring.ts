@@ -37,7 +37,8 @@ export class UnknownSecret extends Error {
 /** Who made a MAC: the current code secret, another one that is configured, one that is not, or none of ours. */
 export type MacMaker = 'current' | 'former' | 'unknown_key' | 'forged'
 
-/** A role that is not given CODE_SECRETS derived a code, a token or a MAC (infra/config/role-secrets.ts): a bug, which no setting repairs. */
+/** A role that is not given CODE_SECRETS derived a code, a token or a MAC (infra/config/role-secrets.ts): a bug, which
+ *  no setting repairs. */
 export class NoCodeSecrets extends Error {
   override name = 'NoCodeSecrets'
 

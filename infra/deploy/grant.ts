@@ -1,7 +1,7 @@
-// Makes the users of the roles at MongoDB and RabbitMQ, with the rights of rights.ts. In: a folder that holds, for each role, the URLs that its
-// process gets (edge_mongodb_url, edge_amqp_url, channel-sms_amqp_url, …) and those of two administrators: mongodb_admin_url, and
-// rabbitmq_admin_url, that of the management API. Out: users with the names and passwords in these URLs. It can be repeated: rights and
-// passwords become those of the table and of the files.
+// Makes the users of the roles at MongoDB and RabbitMQ, with the rights of rights.ts. In: a folder that holds, for each
+// role, the URLs that its process gets (edge_mongodb_url, edge_amqp_url, channel-sms_amqp_url, …) and those of two
+// administrators: mongodb_admin_url, and rabbitmq_admin_url, that of the management API. Out: users with the names and
+// passwords in these URLs. It can be repeated: rights and passwords become those of the table and of the files.
 //
 //   node dist/infra/deploy/grant.js <folder>               grants at both engines
 //   node dist/infra/deploy/grant.js <folder> definitions   prints what RabbitMQ would get, for `rabbitmqctl import_definitions`

@@ -1,9 +1,10 @@
 // What each role may do at MongoDB and at RabbitMQ, in one table. grant.ts makes users of it, and every test that runs the services holds
 // them to it (test/support/role-rights.ts): a role that begins to use a collection fails there until the table says so.
 //
-// The roles `sweeper` and `dashboard` make what the others need: the sweeper the indexes and the queues, both of them the company of the
-// console. The others wait for it. RabbitMQ knows no right to publish to one queue: all messages pass through its default exchange, so every
-// role may publish to every queue of the virtual host. What is personal in a message is sealed.
+// The roles `sweeper` and `dashboard` make what the others need: the sweeper the indexes and the queues, both of them
+// the company of the console. The others wait for it. RabbitMQ knows no right to publish to one queue: all messages
+// pass through its default exchange, so every role may publish to every queue of the virtual host. What is personal in
+// a message is sealed.
 import { DEFAULT_PREFIX, QUEUES, type Queue } from '../broker/topology.ts'
 import type { Role } from '../config/roles.ts'
 
@@ -120,8 +121,8 @@ export function mongoPrivileges(role: Role, db: string): Privilege[] {
   ]
 }
 
-/** RabbitMQ's three regular expressions. `amq.gen` is the queue of a readiness check, which RabbitMQ names itself. A queue comes with its wait
- *  queues and its dead letters; those of calls have neither. */
+/** RabbitMQ's three regular expressions. `amq.gen` is the queue of a readiness check, which RabbitMQ names itself. A
+ *  queue comes with its wait queues and its dead letters; those of calls have neither. */
 export function rabbitPermissions(role: Role): { configure: string; write: string; read: string } {
   const prefix = DEFAULT_PREFIX.replaceAll('.', '\\.')
   const own = RIGHTS[role].consumes.map(queue => `${prefix}\\.${queue.replaceAll('.', '\\.')}(\\.(wait\\..*|dead))?`)

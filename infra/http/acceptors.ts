@@ -1,10 +1,10 @@
 // Lets a process accept many connections in a turn of the event loop. In: an HTTP server that listens. Out: while connections come faster
 // than one in a turn, more sockets of the same address, whose connections the server gets too.
 //
-// Node accepts one connection of a socket in a turn. Where turns are long, callers wait to be let in: health checks, and those who are to be
-// refused. A listening handle can be copied, and Node accepts one connection for each copy. Node copies no handle, but processes can
-// pass them to each other, and what is passed is a copy. So a child process, which does nothing else, sends the handle back. Where that
-// is not possible, one connection in a turn remains.
+// Node accepts one connection of a socket in a turn. Where turns are long, callers wait to be let in: health checks,
+// and those who are to be refused. A listening handle can be copied, and Node accepts one connection for each copy.
+// Node copies no handle, but processes can pass them to each other, and what is passed is a copy. So a child process,
+// which does nothing else, sends the handle back. Where that is not possible, one connection in a turn remains.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type Server } from 'node:net'
 import process from 'node:process'

@@ -1,5 +1,6 @@
-// Limits how often a caller may fail. In: the failures of each caller, by address. Out: how long a caller has to wait. It remembers a bounded
-// number of networks. Everything happens without an await, so parallel attempts cannot pass where only one may.
+// Limits how often a caller may fail. In: the failures of each caller, by address. Out: how long a caller has to wait.
+// It remembers a bounded number of networks. Everything happens without an await, so parallel attempts cannot pass
+// where only one may.
 //
 // Behind a proxy that is missing in TRUSTED_PROXIES, all callers have the proxy's address, and one of them would shut out the others. So
 // they are counted by the address that the proxy gives, which a client may have invented, and together by the proxy's with a higher limit.

@@ -59,8 +59,8 @@ export async function listen(app: App, address: Address, clock: Clock = systemCl
   }
 }
 
-/** Connections that the system keeps until Node accepts them, if it allows so many. Beyond them it drops attempts to connect, and the caller
- *  tries again after a second. Node's own default is 511. */
+/** Connections that the system keeps until Node accepts them, if it allows so many. Beyond them it drops attempts to
+ *  connect, and the caller tries again after a second. Node's own default is 511. */
 const MAX_WAITING_CONNECTIONS = 4_096
 
 const startListening = (server: Server, address: Address): Promise<void> =>

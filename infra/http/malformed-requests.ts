@@ -1,7 +1,8 @@
-// In: what Node refuses by itself: bytes that are not HTTP, headers that are too large, a request that arrives too slowly, that lacks
-// a Host or expects what Node does not know. And what Node accepts, and a proxy in front of it may read in another way: two Hosts, or a body
-// in chunks over HTTP/1.0, which does not know them, or the number of another version, or a coding that Node would not undo.
-// Out: a problem of the same shape as every other refusal, instead of Node's bare status line.
+// In: what Node refuses by itself: bytes that are not HTTP, headers that are too large, a request that arrives too
+// slowly, that lacks a Host or expects what Node does not know. And what Node accepts, and a proxy in front of it may
+// read in another way: two Hosts, or a body in chunks over HTTP/1.0, which does not know them, or the number of another
+// version, or a coding that Node would not undo. Out: a problem of the same shape as every other refusal, instead of
+// Node's bare status line.
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'

@@ -1,5 +1,6 @@
-// In: a request with an operator's token, as a bearer or as its caller has read it from the body. Out: the operator's name, or a refusal. An
-// operator has a token of ADMIN_TOKEN and may see every company, so a guesser is slowed down and logged.
+// In: a request with an operator's token, as a bearer or as its caller has read it from the body. Out: the operator's
+// name, or a refusal. An operator has a token of ADMIN_TOKEN and may see every company, so a guesser is slowed down and
+// logged.
 //
 // While an address is throttled, its tokens are not compared, not even a right one: otherwise a guesser could go on and would learn of the
 // hit by the different answer. The log has the address in full, under a name that redact() does not hide: tools such as fail2ban block

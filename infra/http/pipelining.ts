@@ -1,5 +1,5 @@
-// Reads a connection no faster than it is answered. In: a connection of an HTTP server. Out: its bytes for Node's parser, in pieces, and whether
-// a request is the last one of its connection.
+// Reads a connection no faster than it is answered. In: a connection of an HTTP server. Out: its bytes for Node's
+// parser, in pieces, and whether a request is the last one of its connection.
 //
 // A client may send requests without waiting for the answers. Node parses what has come, up to 64 KiB, at once: that can be two thousand
 // requests, and the app would get them all in one turn of the event loop. So this file stands between the connection and the parser. It

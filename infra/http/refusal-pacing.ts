@@ -1,8 +1,9 @@
-// Paces refusals. In: refusals that could be answered now. Out: their answers, at once while they are few, and the later the more there are.
+// Paces refusals. In: refusals that could be answered now. Out: their answers, at once while they are few, and the
+// later the more there are.
 //
-// Under overload many callers repeat a refused call as soon as they are refused, so every answer brings the next request: refusing as fast as
-// possible takes the processor from the calls that were accepted. So refusals get a share of the event loop. What is beyond it waits, and a
-// caller that waits for its answer makes no request meanwhile.
+// Under overload many callers repeat a refused call as soon as they are refused, so every answer brings the next
+// request: refusing as fast as possible takes the processor from the calls that were accepted. So refusals get a share
+// of the event loop. What is beyond it waits, and a caller that waits for its answer makes no request meanwhile.
 //
 // A caller that does not wait opens a connection for its next request. Waiting refusals would make such callers open thousands. So while
 // more connections are opened, some that wait are answered for each of them, and their connections can be used again.
@@ -31,7 +32,8 @@ const SHARE = 0.1
 export const MAX_DELAY_MS = 2_000
 /** Refusals get a larger share when they need it to be answered in this time. Otherwise those that came together would be due together. */
 const USUAL_MAX_DELAY_MS = 1_800
-/** How long it is remembered that more refusals waited than now. Those that came together have the same share until the last is answered. */
+/** How long it is remembered that more refusals waited than now. Those that came together have the same share until the
+ *  last is answered. */
 const MEMORY_MS = 4_000
 /** What few refusals leave of their share is saved up to so much, so that they are answered at once. */
 const MAX_SAVED_MS = 10

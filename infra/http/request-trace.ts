@@ -1,7 +1,7 @@
-// The trace of a request, for the messages that it causes, and the span of its handling where spans are recorded. The span continues the trace
-// of a caller that is trusted, and is recorded if that is, as far as the sampler looks at it. The span of any other request begins a trace,
-// with a link to its caller's: else a stranger could make us record every request, or mix them into other traces, with a header (W3C Trace
-// Context, "Denial of Service").
+// The trace of a request, for the messages that it causes, and the span of its handling where spans are recorded. The
+// span continues the trace of a caller that is trusted, and is recorded if that is, as far as the sampler looks at it.
+// The span of any other request begins a trace, with a link to its caller's: else a stranger could make us record every
+// request, or mix them into other traces, with a header (W3C Trace Context, "Denial of Service").
 import type { Context, Middleware } from 'koa'
 import { scrub } from '../log/scrub.ts'
 import { parseTraceparent, type Trace } from '../trace.ts'

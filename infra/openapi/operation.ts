@@ -109,8 +109,8 @@ export function splitRoute(route: Route): { method: HttpMethod; path: string } {
 /** As Koa's router writes it. */
 export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-/** The parameters of a query, from the schema that it is parsed with. Each member says its `description`, and, where it is parsed from a text
- *  into something else, the schema that it is `documentedAs`. */
+/** The parameters of a query, from the schema that it is parsed with. Each member says its `description`, and, where it
+ *  is parsed from a text into something else, the schema that it is `documentedAs`. */
 export const queryParameters = ({ shape }: z.ZodObject): ApiParameter[] =>
   Object.entries(shape as Record<string, z.ZodType>).map(([name, schema]) => {
     const { description = '', documentedAs } = schema.meta() ?? {}

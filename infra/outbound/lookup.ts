@@ -1,7 +1,7 @@
-// Looks up the addresses of a host. In: a name. Out: all of its addresses, IPv4 and IPv6 in turn, so that on a network without one of the
-// two the second address works.
-// DNS is asked directly. The operating system's resolver blocks one of four threads per lookup, so one tenant's slow name server would
-// delay all tenants. It is asked only where the operator allows private targets, because it knows /etc/hosts and a cluster's search domains.
+// Looks up the addresses of a host. In: a name. Out: all of its addresses, IPv4 and IPv6 in turn, so that on a network
+// without one of the two the second address works. DNS is asked directly. The operating system's resolver blocks one of
+// four threads per lookup, so one tenant's slow name server would delay all tenants. It is asked only where the
+// operator allows private targets, because it knows /etc/hosts and a cluster's search domains.
 import { Resolver, lookup as systemLookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 

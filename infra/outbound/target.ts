@@ -10,8 +10,8 @@ export interface Target {
   host: string
 }
 
-/** `plainHttp`: whether the operator allows it for some addresses. `new URL` rewrites every notation of an IPv4 address (decimal, octal, hex,
- *  short) as four decimal numbers. */
+/** `plainHttp`: whether the operator allows it for some addresses. `new URL` rewrites every notation of an IPv4 address
+ *  (decimal, octal, hex, short) as four decimal numbers. */
 export function targetOf(address: string, { plainHttp }: { plainHttp: boolean }): Target {
   const url = URL.canParse(address) ? new URL(address) : null
   if (url === null) throw new ForbiddenTarget('not a URL')

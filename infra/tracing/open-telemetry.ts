@@ -1,5 +1,6 @@
-// Records spans with OpenTelemetry and sends them to a collector, by OTLP over HTTP. Loaded only where a collector is set. Its library reads
-// the standard variables for sampling, batches, headers and resource attributes from the environment: docs/tracing.md lists them.
+// Records spans with OpenTelemetry and sends them to a collector, by OTLP over HTTP. Loaded only where a collector is
+// set. Its library reads the standard variables for sampling, batches, headers and resource attributes from the
+// environment: docs/tracing.md lists them.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import * as otel from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'

@@ -1,6 +1,6 @@
-// In: what calls providers and endpoints. Out: the same, with a span for each call that has a trace or is made inside a span that is recorded,
-// and a `traceparent` of that span where the call has one.
-// Only the host is recorded: the path of a vendor's address may hold a secret, and an endpoint's is its tenant's.
+// In: what calls providers and endpoints. Out: the same, with a span for each call that has a trace or is made inside a
+// span that is recorded, and a `traceparent` of that span where the call has one. Only the host is recorded: the path
+// of a vendor's address may hold a secret, and an endpoint's is its tenant's.
 import type { Outbound } from '../outbound/outbound.ts'
 import { inSpan, type Tracing } from './tracing.ts'
 

@@ -9,8 +9,8 @@ export type Attributes = Readonly<Record<string, string | number>>
 
 export interface SpanOptions {
   kind: SpanKind
-  /** What the span continues: the trace of a request or a message, or another span. Null: it begins a trace. A trace that began more than an
-   *  hour ago is not continued but linked to, because trace stores close a trace long before. */
+  /** What the span continues: the trace of a request or a message, or another span. Null: it begins a trace. A trace
+   *  that began more than an hour ago is not continued but linked to, because trace stores close a trace long before. */
   parent: Trace | Span | null
   attributes: Attributes
 }

@@ -58,8 +58,8 @@ function compress(folder: string): void {
 /** Runs a compiled module. Out: what it exports. */
 type RunModule = (file: string) => Promise<Record<string, unknown>>
 
-/** A module that ends in `.data.ts` runs in the build, and the pages get what it exports as JSON: words and bounds of the server without the
- *  packages that declare them. */
+/** A module that ends in `.data.ts` runs in the build, and the pages get what it exports as JSON: words and bounds of
+ *  the server without the packages that declare them. */
 const dataModules = (run: RunModule): Plugin => ({
   name: 'data-modules',
   async load(id) {

@@ -299,8 +299,8 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   }
 }
 
-/** What a message holds on its way to a call: a reservation until it asks for a permit, and a permit while its verification is read again. From
- *  its first call until its turn is over it is in hand. */
+/** What a message holds on its way to a call: a reservation until it asks for a permit, and a permit while its
+ *  verification is read again. From its first call until its turn is over it is in hand. */
 interface Turn {
   keepPermit(provider: string, permit: Permit): void
   /** The permit, if one is kept for this provider. Everything else is given up. */
@@ -348,8 +348,9 @@ const isStale = ({ otp, delivery }: DeliveryJob, status: SavedStatus): boolean =
 const findCandidate = (candidates: readonly Candidate[], name: string): Candidate | undefined =>
   candidates.find(candidate => candidate.name === name)
 
-/** Why this provider is the first that is called for the delivery. Its later calls keep the reason: the facts, and what is drawn by them, may
- *  be others by then. Undefined for the first in the list, and where another was called before: the timeline can tell these. */
+/** Why this provider is the first that is called for the delivery. Its later calls keep the reason: the facts, and what
+ *  is drawn by them, may be others by then. Undefined for the first in the list, and where another was called before:
+ *  the timeline can tell these. */
 function reasonToCall(
   candidate: Candidate,
   job: DeliveryJob,

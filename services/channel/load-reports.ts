@@ -1,5 +1,6 @@
-// Says what this process has in hand (services/domain/backlog/documents.ts). In: calls that begin and end, and apps whose providers are busy.
-// Out: one document, written once a second while there is something to say. Nothing is written per message, and no message waits for it.
+// Says what this process has in hand (services/domain/backlog/documents.ts). In: calls that begin and end, and apps
+// whose providers are busy. Out: one document, written once a second while there is something to say. Nothing is
+// written per message, and no message waits for it.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'

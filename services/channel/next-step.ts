@@ -1,5 +1,6 @@
-// Decides the next step of a delivery. In: its providers in order, the attempts made so far, the time. Out: one step. At the end: for how long a
-// message is returned to the broker. Pure. It is called again after every attempt, also by a process that takes over from one that died.
+// Decides the next step of a delivery. In: its providers in order, the attempts made so far, the time. Out: one step.
+// At the end: for how long a message is returned to the broker. Pure. It is called again after every attempt, also by a
+// process that takes over from one that died.
 //
 // The same code twice does no harm, a code that never comes does. So an attempt with an unknown outcome is not the end: once the wait for a
 // receipt is over, the next provider is called, and where no other is left, the same one once more.
@@ -35,7 +36,8 @@ export interface Policy {
   unknownWaitMs: number
   /** How long another process may take to make a call and save its result. */
   underWayMs: number
-  /** The same once the message was redelivered: the process that made the attempt has most likely died. If it lives, most calls end sooner. */
+  /** The same once the message was redelivered: the process that made the attempt has most likely died. If it lives,
+   *  most calls end sooner. */
   redeliveredUnderWayMs: number
   /** The waits between the rounds; there is one round more than there are waits. */
   backoff: readonly number[]
@@ -154,8 +156,9 @@ function underWayUntil({ at, result, makerGone }: PastAttempt, { redelivered }: 
   return at + (redelivered ? Math.min(policy.redeliveredUnderWayMs, policy.underWayMs) : policy.underWayMs)
 }
 
-/** For which of the queue's delays a message that should wait `ms` is returned to the broker: the longest that is not longer, because too early
- *  costs one more look, and too late makes a user wait. The time itself where none fits: the broker takes the next longer delay. */
+/** For which of the queue's delays a message that should wait `ms` is returned to the broker: the longest that is not
+ *  longer, because too early costs one more look, and too late makes a user wait. The time itself where none fits: the
+ *  broker takes the next longer delay. */
 export function delayUpTo(delays: readonly number[], ms: number): number {
   const short = delays.filter(delay => delay <= ms)
   return short.length === 0 ? ms : Math.max(...short)

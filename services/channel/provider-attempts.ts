@@ -80,7 +80,8 @@ export const attemptId = (delivery_id: string, provider: string, round: number, 
   return round === 1 && provider !== END_OF_ROUND ? `${delivery_id}:${provider}` : `${delivery_id}:${provider}:${round}`
 }
 
-/** A vendor's id of a message, as it is stored and searched for. Meta's id contains the recipient's number, so its hash is stored instead. */
+/** A vendor's id of a message, as it is stored and searched for. Meta's id contains the recipient's number, so its hash
+ *  is stored instead. */
 export const storedReference = (reference: string): string =>
   reference.startsWith('wamid.') ? `wamid:${createHash('sha256').update(reference).digest('base64url')}` : reference
 

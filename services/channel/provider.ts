@@ -95,7 +95,8 @@ export interface Provider {
   /** Throws `RecipientFault` or `ProviderFault` when the message was certainly not sent. Throws `UnknownOutcome`, or any error after
    *  `signal` was aborted, when it may have been sent. Any other error is a bug. */
   send(message: RenderedMessage, signal: AbortSignal): Promise<Accepted>
-  /** True when sending one delivery twice does not reach the recipient twice. After an unknown outcome the call is then repeated at once. */
+  /** True when sending one delivery twice does not reach the recipient twice. After an unknown outcome the call is then
+   *  repeated at once. */
   readonly repeatable?: true
   /** Checks the vendor's signature, then parses the callback. Throws `BadSignature`, or `BadCallback` when a signed callback cannot be
    *  parsed. Returns an empty list for a signed callback that does not concern us. Leave the method out when the vendor does not call

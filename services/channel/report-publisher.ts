@@ -11,7 +11,8 @@ import type { DeliveryJob } from './provider.ts'
 
 type ReportEntry = ReportBundle['all'][number]
 
-/** Resolves once the broker has confirmed the report. `source` is part of the report's id and distinguishes several reports of one status. */
+/** Resolves once the broker has confirmed the report. `source` is part of the report's id and distinguishes several
+ *  reports of one status. */
 export type PublishReport = (
   job: Pick<DeliveryJob, 'otp' | 'delivery' | 'trace'>,
   status: ReportedStatus,

@@ -1,6 +1,7 @@
-// In which order the providers of a message are called. In: the providers that may send it, and the facts about their routes. Out: the same
-// providers in order, and why the first comes first. The facts and the shares that follow from them are kept for a moment, so that a message
-// costs no read and no arithmetic beyond its draw. Where the store does not answer soon, the listed order holds.
+// In which order the providers of a message are called. In: the providers that may send it, and the facts about their
+// routes. Out: the same providers in order, and why the first comes first. The facts and the shares that follow from
+// them are kept for a moment, so that a message costs no read and no arithmetic beyond its draw. Where the store does
+// not answer soon, the listed order holds.
 import { createHash } from 'node:crypto'
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { type Cache, createCache } from '../../infra/cache.ts'
@@ -34,7 +35,8 @@ export interface RouteOrderDeps {
   log: Pick<Logger, 'warn'>
 }
 
-/** With the two seconds in which the sweeper makes facts, and the five in which an OTP actor stores counts, a message is learned from soon. */
+/** With the two seconds in which the sweeper makes facts, and the five in which an OTP actor stores counts, a message
+ *  is learned from soon. */
 const FACTS_TTL_MS = 2_000
 const MAX_APPS = 10_000
 /** A message does not wait longer for its facts. */

@@ -1,5 +1,6 @@
-// Sends a mail of the console. In: a call of the dashboard or the sweeper. Out: whether a provider of the console's app took the mail: the first that accepts it,
-// in their order, and is not paused. It is no verification: nothing is stored, nothing is charged, and it is not tried again.
+// Sends a mail of the console. In: a call of the dashboard or the sweeper. Out: whether a provider of the console's app
+// took the mail: the first that accepts it, in their order, and is not paused. It is no verification: nothing is
+// stored, nothing is charged, and it is not tried again.
 import type { ReceivedCall } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'

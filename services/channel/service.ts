@@ -11,7 +11,8 @@
 //   call-provider.ts      saves the attempt (provider-attempts.ts) and calls the provider
 //   report-publisher.ts   reports the result to the OTP actor
 //   callbacks/            takes the vendor's receipts, later
-// Beside it: test-provider.ts sends one message for the dashboard, and admission/breaker-reports.ts tells operators the state of the breakers.
+// Beside it: test-provider.ts sends one message for the dashboard, and admission/breaker-reports.ts tells operators the
+// state of the breakers.
 import type { Router } from '@koa/router'
 import type { Broker, Consumer, ReceivedCall } from '../../infra/broker/broker.ts'
 import { createCache } from '../../infra/cache.ts'

@@ -1,10 +1,10 @@
-// Tests a provider with a real call. In: a call of the dashboard, with an app's provider and a sealed recipient. Out: what the vendor said to
-// one message with a made-up code.
+// Tests a provider with a real call. In: a call of the dashboard, with an app's provider and a sealed recipient. Out:
+// what the vendor said to one message with a made-up code.
 //
-// The provider is built for this one call, from its setup as it is stored now: a config that was changed a moment ago is tested as it is, and
-// a breaker that is open does not prevent the test. Nothing else is touched: no verification, no attempt. The dashboard has charged it. The
-// call does not count for the breaker, so that tests can neither open it nor close it. A receipt for the message finds no delivery and is
-// ignored.
+// The provider is built for this one call, from its setup as it is stored now: a config that was changed a moment ago
+// is tested as it is, and a breaker that is open does not prevent the test. Nothing else is touched: no verification,
+// no attempt. The dashboard has charged it. The call does not count for the breaker, so that tests can neither open it
+// nor close it. A receipt for the message finds no delivery and is ignored.
 import { randomInt } from 'node:crypto'
 import type { ReceivedCall } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'

@@ -24,7 +24,8 @@ export function parseUrl(text: string): string {
   return url.href
 }
 
-/** Whether a token that is sent there stays unread on the way. The whole host is compared: `127.evil.example` begins like a local address. */
+/** Whether a token that is sent there stays unread on the way. The whole host is compared: `127.evil.example` begins
+ *  like a local address. */
 export function isLocalOrHttps(url: string): boolean {
   const { protocol, hostname } = new URL(url)
   return protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)

@@ -1,5 +1,5 @@
-// Settings by their dotted paths, as docs/settings.md lists them. In: nested settings, or words such as `code.length=8`. Out: leaves, a patch,
-// or what differs.
+// Settings by their dotted paths, as docs/settings.md lists them. In: nested settings, or words such as
+// `code.length=8`. Out: leaves, a patch, or what differs.
 import { UsageError } from './failures.ts'
 
 export type Leaves = Map<string, unknown>

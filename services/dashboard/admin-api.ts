@@ -1,5 +1,5 @@
-// The admin API, /admin/v1. OPERATIONS lists the operations of every subject: a folder with a routes.ts, or a single file. To add an operation,
-// declare it in its subject; to add a subject, list its operations here.
+// The admin API, /admin/v1. OPERATIONS lists the operations of every subject: a folder with a routes.ts, or a single
+// file. To add an operation, declare it in its subject; to add a subject, list its operations here.
 import type { ApiPart } from '../../infra/openapi/operation.ts'
 import { addressListOperations } from './address-lists/routes.ts'
 import { keyOperations } from './api-keys.ts'

@@ -1,6 +1,7 @@
-// Admission to the admin API. In: a call of a user, who is known. Out: the call has its turn, or is refused because the turn would come too late.
-// The calls of a company take a small share of the event loop, half of it those that read and half those that change something, and the calls
-// of all companies take a larger one, because the same process may serve sends. Operators are not held back: they have other means to stop the process.
+// Admission to the admin API. In: a call of a user, who is known. Out: the call has its turn, or is refused because the
+// turn would come too late. The calls of a company take a small share of the event loop, half of it those that read and
+// half those that change something, and the calls of all companies take a larger one, because the same process may
+// serve sends. Operators are not held back: they have other means to stop the process.
 import type { Middleware } from 'koa'
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'

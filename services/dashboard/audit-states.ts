@@ -1,5 +1,5 @@
-// What an audit record keeps of the state before and after a change: the members that differ, and of anything long its length and digest. So
-// a record is small however large its document is.
+// What an audit record keeps of the state before and after a change: the members that differ, and of anything long its
+// length and digest. So a record is small however large its document is.
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject } from '../../infra/json-object.ts'

@@ -8,7 +8,8 @@ import type { Principal } from './access.ts'
 /** As it is written in a change. */
 export const closed = z.boolean().optional().meta({ description: 'Whether its keys are refused. Its data is kept.' })
 
-/** What is closed already keeps the time at which it was closed first. Throws where an operator closed it and another wants to reopen it. */
+/** What is closed already keeps the time at which it was closed first. Throws where an operator closed it and another
+ *  wants to reopen it. */
 export function changeClosing(
   { closed_at = null, closed_by_operator = false }: Closable,
   closed: boolean | undefined,

@@ -1,6 +1,7 @@
-// A list as a CSV file. In: the schema of a list's page, and a function that reads a page. Out: a stream of lines, newest first as in the list.
-// A page is read when the client has taken the one before, and none once the client is gone: an export of any length needs the memory of a page.
-// What a cell shows is what the list shows, because it is read by the list itself.
+// A list as a CSV file. In: the schema of a list's page, and a function that reads a page. Out: a stream of lines,
+// newest first as in the list. A page is read when the client has taken the one before, and none once the client is
+// gone: an export of any length needs the memory of a page. What a cell shows is what the list shows, because it is
+// read by the list itself.
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context } from 'koa'
@@ -54,8 +55,8 @@ export function wantsCsv(ctx: Context): boolean {
   return ctx.accepts('json', CSV_TYPE) === CSV_TYPE
 }
 
-/** The first page is read before anything is answered, so that a refusal is answered as one. An error after it ends the connection before the end
- *  of the file: the client knows that the file is not complete. */
+/** The first page is read before anything is answered, so that a refusal is answered as one. An error after it ends the
+ *  connection before the end of the file: the client knows that the file is not complete. */
 export async function answerCsv(
   ctx: Context,
   exported: CsvExport,

@@ -1,6 +1,7 @@
-// Lists over many apps. In: the apps that the caller may see, and a recipient or a value of metadata where the list is of one. Out: filters that find disjoint
-// documents, for newest-first.ts to merge. Such an index differs in every app and mode, so that a search over all apps asks for
-// two indexes per app and data key: ten thousand apps have twenty thousand. Nearly all of them lead to no document.
+// Lists over many apps. In: the apps that the caller may see, and a recipient or a value of metadata where the list is
+// of one. Out: filters that find disjoint documents, for newest-first.ts to merge. Such an index differs in every app
+// and mode, so that a search over all apps asks for two indexes per app and data key: ten thousand apps have twenty
+// thousand. Nearly all of them lead to no document.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Doc, Docs, Filter, Sort } from '../../infra/store/docs.ts'

@@ -39,8 +39,8 @@ export interface AdminOperation<Deps> extends ApiOperation {
 
 type Answered<Schema> = Schema extends z.ZodType ? Promise<z.output<Schema>> : Promise<void>
 
-/** What stands in a path, by the segment before it. Where `docs` has it and a path begins with it, it is found before the query and the body
- *  are read, and given to the handler as `name`: 404 for what the caller may not see. */
+/** What stands in a path, by the segment before it. Where `docs` has it and a path begins with it, it is found before
+ *  the query and the body are read, and given to the handler as `name`: 404 for what the caller may not see. */
 const SEGMENTS = {
   companies: {
     description: 'The company.',
@@ -110,8 +110,8 @@ interface Declaration<
   /** Its path follows /admin/v1. */
   route: R
   role: LowestRole
-  /** The session must have proved lately whose it is (step-up.ts); a function decides it by the call. `by_change`: the handler asks, because
-   *  what is stored decides. */
+  /** The session must have proved lately whose it is (step-up.ts); a function decides it by the call. `by_change`: the
+   *  handler asks, because what is stored decides. */
   stepUp?: true | 'by_change' | ((call: Call<R, Query, Body>) => boolean)
   query?: Query
   /** Headers, and what stands in a query without being a member of its schema. */

@@ -1,6 +1,7 @@
-// Lists in pages: `{items, next_cursor}`. A cursor is the id at which a page ended, sealed for its list: a changed cursor, or one of another
-// list, cannot be unsealed. Pages are in the order of ids, so that adding or removing items neither repeats nor hides another item. A page ends
-// with `limit`, or with the bytes that an answer may have: one large item alone may be larger.
+// Lists in pages: `{items, next_cursor}`. A cursor is the id at which a page ended, sealed for its list: a changed
+// cursor, or one of another list, cannot be unsealed. Pages are in the order of ids, so that adding or removing items
+// neither repeats nor hides another item. A page ends with `limit`, or with the bytes that an answer may have: one
+// large item alone may be larger.
 import { Buffer } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'

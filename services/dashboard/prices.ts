@@ -1,5 +1,5 @@
-// What messages cost. A PUT replaces all prices; one that names the prices it replaces overwrites no others. Within five seconds they apply to
-// all new messages, so a caller can ask first how many companies they would cut off.
+// What messages cost. A PUT replaces all prices; one that names the prices it replaces overwrites no others. Within
+// five seconds they apply to all new messages, so a caller can ask first how many companies they would cut off.
 import { z } from 'zod'
 import { httpException } from '../../infra/http/problem.ts'
 import { replaceAll, sameJson } from '../../infra/store/ensure.ts'

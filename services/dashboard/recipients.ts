@@ -1,6 +1,6 @@
-// Recipients in requests of operators. In: a recipient as an operator typed it. Out: its canonical form, and the filter that finds its
-// documents in an app. Who erased a recipient or looked one up is in the audit log, with a fingerprint in place of the recipient: who knows the
-// recipient can find them there, and no other reader of the log learns it.
+// Recipients in requests of operators. In: a recipient as an operator typed it. Out: its canonical form, and the filter
+// that finds its documents in an app. Who erased a recipient or looked one up is in the audit log, with a fingerprint
+// in place of the recipient: who knows the recipient can find them there, and no other reader of the log learns it.
 import { z } from 'zod'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Filter } from '../../infra/store/docs.ts'
@@ -22,8 +22,9 @@ export const recipientQuery = recipientText
   .optional()
   .meta({ description: 'A phone number (`%2B` for the plus) or an email address.' })
 
-/** The recipient to erase, found in every spelling in which a search finds it. A number without its plus must be a valid one: a national number
- *  would name no person, or another one. With the plus an invalid number is erased too, as is an invalid address: refused sends may have them. */
+/** The recipient to erase, found in every spelling in which a search finds it. A number without its plus must be a
+ *  valid one: a national number would name no person, or another one. With the plus an invalid number is erased too, as
+ *  is an invalid address: refused sends may have them. */
 export function recipientToErase(text: string): string {
   const form = lookupForm(text)
   const isRecipient =

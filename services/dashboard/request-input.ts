@@ -1,4 +1,5 @@
-// Reads bodies, queries and ids of requests, and refuses what is not valid. Unknown members are refused: a mistyped name must not be ignored.
+// Reads bodies, queries and ids of requests, and refuses what is not valid. Unknown members are refused: a mistyped
+// name must not be ignored.
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { createReadJson } from '../../infra/http/body.ts'

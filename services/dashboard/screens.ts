@@ -1,6 +1,7 @@
-// The screens of the dashboard: their addresses and their links in the navigation. The server answers each address with the same page, in
-// which web/ shows the screen. An address says which app or company its screen is about: `/a/{app_id}/overview`, `/c/{company_id}/money`. The
-// path of a screen alone, such as `/overview`, leads to the app used last.
+// The screens of the dashboard: their addresses and their links in the navigation. The server answers each address with
+// the same page, in which web/ shows the screen. An address says which app or company its screen is about:
+// `/a/{app_id}/overview`, `/c/{company_id}/money`. The path of a screen alone, such as `/overview`, leads to the app
+// used last.
 
 export interface Screen {
   /** Without the app or company. */

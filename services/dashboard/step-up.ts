@@ -1,6 +1,6 @@
-// Step-up: some changes need more than a session. In: an operation that asks for it. Out: nothing, or 403 with the ways in which the person can
-// prove again who they are (sign-in/step-up.ts). A proof is good for ten minutes, in its own session alone; signing in is one too. A call with an
-// operator's token proves itself.
+// Step-up: some changes need more than a session. In: an operation that asks for it. Out: nothing, or 403 with the ways
+// in which the person can prove again who they are (sign-in/step-up.ts). A proof is good for ten minutes, in its own
+// session alone; signing in is one too. A call with an operator's token proves itself.
 import type { Clock } from '../../infra/clock.ts'
 import { MINUTE_MS } from '../../infra/time.ts'
 import { problem } from '../domain/errors.ts'

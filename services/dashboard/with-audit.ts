@@ -1,7 +1,8 @@
-// Makes a change and writes its audit record: the operator, the action, and what it changes, before and after. The record is written before the
-// change, as `begun`, and completed after it. A crash in between leaves a record of a change that may have happened, never a change without
-// a record. In: a function that plans the change from the stored documents. Out: the result of the change. After a lost race with another
-// request, the change is planned again, and its record is rewritten.
+// Makes a change and writes its audit record: the operator, the action, and what it changes, before and after. The
+// record is written before the change, as `begun`, and completed after it. A crash in between leaves a record of a
+// change that may have happened, never a change without a record. In: a function that plans the change from the stored
+// documents. Out: the result of the change. After a lost race with another request, the change is planned again, and
+// its record is rewritten.
 import type { Clock } from '../../infra/clock.ts'
 import { eventLoop } from '../../infra/event-loop.ts'
 import { httpException } from '../../infra/http/problem.ts'
@@ -16,11 +17,11 @@ import { type Company, isClosed } from '../domain/tenancy/documents.ts'
 import { type AdminRequest, principalOf } from './access.ts'
 import { stateForAudit, statesForAudit } from './audit-states.ts'
 
-/** `before` and `after` are the complete states, of which the record keeps what differs (audit-states.ts). They are shown to operators: they
- *  hold fingerprints of secrets, never secrets or keys. */
+/** `before` and `after` are the complete states, of which the record keeps what differs (audit-states.ts). They are
+ *  shown to operators: they hold fingerprints of secrets, never secrets or keys. */
 export interface Change<T> extends Pick<AuditDoc, 'action' | 'target' | 'company_id' | 'before' | 'after'> {
-  /** Null after a lost race, when nothing was changed. Throws NotMade when nothing was changed for another reason; after any other error the
-   *  record stays `begun`. */
+  /** Null after a lost race, when nothing was changed. Throws NotMade when nothing was changed for another reason;
+   *  after any other error the record stays `begun`. */
   perform(): Promise<T | null>
   /** In place of `after`, once the change is made: for what is known only then. */
   recordResult?(result: T): unknown

@@ -1,6 +1,6 @@
-// Admission to the edge, and to the admin API. In: requests, each with the company that makes it. Out: a place in which it waits for its answer,
-// or a 503, because its caller would give up before its turn came. Whom it refuses, how companies share, and when it is asked:
-// docs/decisions/overload.md.
+// Admission to the edge, and to the admin API. In: requests, each with the company that makes it. Out: a place in which
+// it waits for its answer, or a 503, because its caller would give up before its turn came. Whom it refuses, how
+// companies share, and when it is asked: docs/decisions/overload.md.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { createCounts } from '../../infra/counts.ts'

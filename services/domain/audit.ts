@@ -10,8 +10,8 @@ export interface AuditDoc extends Doc {
   target: string
   before: unknown
   after: unknown
-  /** An entry is written as `begun` before its change, so that no change goes unrecorded. If a crash leaves it so, the change may or may not
-   *  have been made. */
+  /** An entry is written as `begun` before its change, so that no change goes unrecorded. If a crash leaves it so, the
+   *  change may or may not have been made. */
   outcome: 'begun' | 'done' | 'undone'
 }
 

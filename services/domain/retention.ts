@@ -1,9 +1,9 @@
-// How long documents are kept. Verifications, what belongs to them and decisions of the fraud guard are kept for the app's
-// `retention_days`, those of test mode for three days at most; webhook events too, but at least for the times here; tallies of the fraud
-// guard and statistics for the times here. The actor that writes a document sets its `purge_at`, and the store removes it then;
-// services/sweeper/retention.ts removes what is older than a retention that was shortened since. Counters (services/otp/limits/counters.ts),
-// claims (services/otp/calls/idempotency-claims.ts) and blocks of numbers (services/otp/fraud/counts.ts) have their times beside their
-// code.
+// How long documents are kept. Verifications, what belongs to them and decisions of the fraud guard are kept for the
+// app's `retention_days`, those of test mode for three days at most; webhook events too, but at least for the times
+// here; tallies of the fraud guard and statistics for the times here. The actor that writes a document sets its
+// `purge_at`, and the store removes it then; services/sweeper/retention.ts removes what is older than a retention that
+// was shortened since. Counters (services/otp/limits/counters.ts), claims (services/otp/calls/idempotency-claims.ts)
+// and blocks of numbers (services/otp/fraud/counts.ts) have their times beside their code.
 import { DAY_MS } from '../../infra/time.ts'
 import type { Mode } from '../../machines/otp.ts'
 import type { AppSettings } from '../../machines/settings.ts'

@@ -1,5 +1,5 @@
-// In: the OTP actor's answer. Out: the body of the response, with sealed members opened, or the refusal as a problem; and the headers that tell how
-// far a limit is used.
+// In: the OTP actor's answer. Out: the body of the response, with sealed members opened, or the refusal as a problem;
+// and the headers that tell how far a limit is used.
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import {
   isMissingKeyError,
@@ -48,7 +48,8 @@ export function unsealed<Result>(
   }
 }
 
-/** One answer for an unknown verification, for one of another app and for a text that is no id, so that a caller cannot tell which it is. */
+/** One answer for an unknown verification, for one of another app and for a text that is no id, so that a caller cannot
+ *  tell which it is. */
 export const otpNotFound = (): Problem =>
   problem('OtpNotFoundError', { detail: 'There is no such verification for this key.' })
 
@@ -117,8 +118,8 @@ export function verificationBody(
 export const RATE_LIMIT_HEADER = 'RateLimit'
 export const RATE_LIMIT_POLICY_HEADER = 'RateLimit-Policy'
 
-/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) for the limit that is nearest to its end, or that refuses: for server keys only,
- *  because a device would learn of a stranger's counters. */
+/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) for the limit that is nearest to its end,
+ *  or that refuses: for server keys only, because a device would learn of a stranger's counters. */
 export function rateLimitHeaders({ kind }: Identity, answer: OtpAnswer): Record<string, string> {
   if (kind !== 'server') return {}
   if (answer.kind === 'refused') {

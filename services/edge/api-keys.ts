@@ -1,6 +1,7 @@
-// In: an API key, or the Authorization header that holds it. Out: the identity of the key, or a 401. Keys are cached for a few seconds only, so that a key
-// that was revoked, or whose app was closed, is refused soon. The form of a key says nothing: only its hash is looked up. An address that fails
-// again and again is refused before its key is looked up, except with keys that this process knows.
+// In: an API key, or the Authorization header that holds it. Out: the identity of the key, or a 401. Keys are cached
+// for a few seconds only, so that a key that was revoked, or whose app was closed, is refused soon. The form of a key
+// says nothing: only its hash is looked up. An address that fails again and again is refused before its key is looked
+// up, except with keys that this process knows.
 import { Buffer } from 'node:buffer'
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
@@ -18,8 +19,8 @@ import type { ApiKey } from '../domain/tenancy/documents.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { KeyUsage } from './key-usage.ts'
 
-/** `apiKey`: undefined where the header holds none. `findCaller`: asked for a key that is not known yet; where there is none, failures do not
- *  count. */
+/** `apiKey`: undefined where the header holds none. `findCaller`: asked for a key that is not known yet; where there is
+ *  none, failures do not count. */
 export type Identify = (
   apiKey: string | undefined,
   kinds: readonly KeyKind[],
@@ -63,8 +64,8 @@ export function createIdentify(deps: KeyDeps): Identify {
   }
 }
 
-/** Servers are trusted: their keys are not in strangers' hands, as those of devices are. Asked before the route is known, so the key may come
- *  as it does in any API of the edge. */
+/** Servers are trusted: their keys are not in strangers' hands, as those of devices are. Asked before the route is
+ *  known, so the key may come as it does in any API of the edge. */
 export const createTrustsCaller =
   (identify: Identify): TrustsCaller =>
   async authorization => {

@@ -208,8 +208,8 @@ function refuseLongKey(key: string, recipient: string, { mode }: Identity): void
   })
 }
 
-/** What the OTP actor claims for an idempotency key; null without one. A caller may make a key from a number or an address, so it is indexed
- *  and sealed here, and nothing after this sees it in the clear. */
+/** What the OTP actor claims for an idempotency key; null without one. A caller may make a key from a number or an
+ *  address, so it is indexed and sealed here, and nothing after this sees it in the clear. */
 export function claimOf(keyring: Pick<Keyring, 'seal' | 'indexes'>, by: KeyOwner, key: string): KeyedClaim | null {
   if (key === '') return null
   return {

@@ -1,6 +1,6 @@
-// Checks the tokens that a vendor's widget has given to pages. In: the app, and a token as the caller brought it. Out: what the vendor says of
-// it, for the OTP actor, which decides what follows. The vendor is called here and not by the actor: a call waits for a stranger then before it
-// takes a place or a turn, and its budget begins afterwards.
+// Checks the tokens that a vendor's widget has given to pages. In: the app, and a token as the caller brought it. Out:
+// what the vendor says of it, for the OTP actor, which decides what follows. The vendor is called here and not by the
+// actor: a call waits for a stranger then before it takes a place or a turn, and its budget begins afterwards.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'

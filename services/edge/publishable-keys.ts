@@ -1,5 +1,5 @@
-// What a publishable key may do. It is used on a device, which can lie, so the app's settings decide from which pages and for what it may be
-// used.
+// What a publishable key may do. It is used on a device, which can lie, so the app's settings decide from which pages
+// and for what it may be used.
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { httpException } from '../../infra/http/problem.ts'

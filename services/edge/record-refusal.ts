@@ -1,6 +1,6 @@
-// Hands what the edge itself refuses of sends and resends to the record of refusals: a body or an idempotency key that is not valid, a page or
-// a publishable key that may not send, an overload. In: the caller's key, the request's id and the error. Out: a record. Its recipient is not
-// known: most of these refusals come before the body is read.
+// Hands what the edge itself refuses of sends and resends to the record of refusals: a body or an idempotency key that
+// is not valid, a page or a publishable key that may not send, an overload. In: the caller's key, the request's id and
+// the error. Out: a record. Its recipient is not known: most of these refusals come before the body is read.
 import { CallTimeout } from '../../infra/broker/broker.ts'
 import { asProblem } from '../../infra/http/problem.ts'
 import type { Identity } from '../../machines/calls.ts'

@@ -35,7 +35,8 @@ export interface EdgeDeps {
   otherApis?: readonly ApiPart[]
   /** The screens of the dashboard that this process serves. The reference links to them. */
   screens?: readonly ScreenLink[]
-  /** What other programs call is left to the process that plays the edge: logins, backends written for Twilio, and pages with the element. */
+  /** What other programs call is left to the process that plays the edge: logins, backends written for Twilio, and
+   *  pages with the element. */
   forOwnPages?: boolean
 }
 

@@ -37,9 +37,10 @@ const NAMES_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   verification_token: ['token'],
 }
 
-/** The members that the caller took for one of the schema, with the name that was meant, or with the reason why it cannot be sent. Unknown
- *  members are ignored, so a misspelt one would be lost without a word: a send whose `clientIp` is ignored counts in the tight limit of sends
- *  without an address. At most one problem for each member of the schema, because a body can hold a name in hundreds of spellings. */
+/** The members that the caller took for one of the schema, with the name that was meant, or with the reason why it
+ *  cannot be sent. Unknown members are ignored, so a misspelt one would be lost without a word: a send whose `clientIp`
+ *  is ignored counts in the tight limit of sends without an address. At most one problem for each member of the schema,
+ *  because a body can hold a name in hundreds of spellings. */
 function findMisspeltMembers({ shape }: z.ZodObject, body: Readonly<Record<string, unknown>>): InputProblem[] {
   const unknown = Object.keys(body).filter(name => !Object.hasOwn(shape, name))
   if (unknown.length === 0) return []

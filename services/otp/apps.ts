@@ -1,5 +1,5 @@
-// The apps as the OTP actor needs them, cached for a few seconds. In: an app's id. Out: its settings, the channels it can use, and whether any of
-// its endpoints asks for a type of event.
+// The apps as the OTP actor needs them, cached for a few seconds. In: an app's id. Out: its settings, the channels it
+// can use, and whether any of its endpoints asks for a type of event.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'

@@ -142,8 +142,8 @@ async function read(
   return found ?? (isReport ? await getOne(otps, otp_id, { certain: true }) : undefined)
 }
 
-/** Whether the verification does not have the delivery or the link that a report is about. The report would be dropped, but such a primary may
- *  also have answered from before a resend. */
+/** Whether the verification does not have the delivery or the link that a report is about. The report would be dropped,
+ *  but such a primary may also have answered from before a resend. */
 const lacksSubject = ({ context }: SavedOtp, command: OtpCommand): boolean =>
   command.type === 'delivery.reported'
     ? !context.deliveries.some(({ delivery_id }) => delivery_id === command.delivery_id)
@@ -206,9 +206,9 @@ interface OutboxChange {
 /** Members that a step may change, beside the context and the outbox. */
 const CHANGING = ['value', 'last_commands', 'due_at', 'reference', 'owed_at', 'owed_channel', 'events_at'] as const
 
-/** How a changed verification is saved. `after`: the document as the store has it after the write. Its outbox may have fewer effects there, because the relay and the sweeper
- *  remove them, and never more. `update` writes only the members that changed, because everything that is written also goes to the
- *  engine's log. */
+/** How a changed verification is saved. `after`: the document as the store has it after the write. Its outbox may have
+ *  fewer effects there, because the relay and the sweeper remove them, and never more. `update` writes only the members
+ *  that changed, because everything that is written also goes to the engine's log. */
 function otpUpdate(
   doc: OtpDoc,
   { saved, dueAt, effects }: Pick<Step, 'saved' | 'dueAt' | 'effects'>,

@@ -1,5 +1,6 @@
-// Stores an event that no endpoint of its app asks for as `unsent`, because no other actor has to do anything for it: this saves a message and
-// its handling. In: an event that is to be published. Out: false where the webhook actor must have it.
+// Stores an event that no endpoint of its app asks for as `unsent`, because no other actor has to do anything for it:
+// this saves a message and its handling. In: an event that is to be published. Out: false where the webhook actor must
+// have it.
 import type { Cache } from '../../infra/cache.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { OutboxEntry } from '../domain/verifications/queue-messages.ts'

@@ -1,5 +1,5 @@
-// Shows what waits (services/domain/backlog/backlog.ts): at each scrape, and as JSON at `GET /backlog` of METRICS_PORT, so that a scaler needs
-// neither Prometheus nor a login to the broker.
+// Shows what waits (services/domain/backlog/backlog.ts): at each scrape, and as JSON at `GET /backlog` of METRICS_PORT,
+// so that a scaler needs neither Prometheus nor a login to the broker.
 import { Router } from '@koa/router'
 import { isoTime } from '../../infra/iso-time.ts'
 import type { Metrics } from '../../infra/metrics.ts'

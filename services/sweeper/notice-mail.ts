@@ -1,5 +1,5 @@
-// The mail that tells an owner of an incident. In: a notice, and what it is about. Out: subject and text, in plain words: what happened, what
-// it means, what to do.
+// The mail that tells an owner of an incident. In: a notice, and what it is about. Out: subject and text, in plain
+// words: what happened, what it means, what to do.
 import type { OpsEventType } from '../../machines/webhook-events.ts'
 import type { NoticeDoc } from '../domain/notices/documents.ts'
 import type { ConsoleMail } from '../domain/tenancy/console-mail.ts'

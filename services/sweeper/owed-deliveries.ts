@@ -1,8 +1,9 @@
-// Deliveries that are queued in the store, and whose message the broker no longer has: it was lost, or is a dead letter. In: time. Out: their
-// messages, published again. Consumers know a delivery by its id, so a message too many does no harm; but it fills a queue that is already
-// full, and a channel that is stopped must not find its queue flooded. So a message is published again only when no process has it and no
-// queue holds it: the channel's queue holds nothing that old, no message of its app is held or goes round because its providers are busy, and
-// no attempt or wait is under way; and then at most after 1, 2, 4 … minutes. One process does this, over all partitions.
+// Deliveries that are queued in the store, and whose message the broker no longer has: it was lost, or is a dead
+// letter. In: time. Out: their messages, published again. Consumers know a delivery by its id, so a message too many
+// does no harm; but it fills a queue that is already full, and a channel that is stopped must not find its queue
+// flooded. So a message is published again only when no process has it and no queue holds it: the channel's queue holds
+// nothing that old, no message of its app is held or goes round because its providers are busy, and no attempt or wait
+// is under way; and then at most after 1, 2, 4 … minutes. One process does this, over all partitions.
 
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Broker } from '../../infra/broker/broker.ts'

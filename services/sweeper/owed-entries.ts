@@ -1,6 +1,6 @@
-// Refunds, and charges after them, that are not in the ledger although their deliveries say that they must be: their message was dropped as a
-// dead letter, or lost. In: a verification. Out: its missing entries, made. An entry is known by its name, so one that is made here and by its
-// message counts once.
+// Refunds, and charges after them, that are not in the ledger although their deliveries say that they must be: their
+// message was dropped as a dead letter, or lost. In: a verification. Out: its missing entries, made. An entry is known
+// by its name, so one that is made here and by its message counts once.
 import type { Logger } from '../../infra/log/log.ts'
 import { TooManyRaces } from '../../infra/store/lost-race.ts'
 import { getOne } from '../../infra/store/one-doc.ts'
@@ -18,7 +18,8 @@ export interface OwedEntryDeps {
   log: Pick<Logger, 'warn'>
 }
 
-/** Rejects only where the store is away: then it is called again. A company whose account is changed all the time keeps no other waiting. */
+/** Rejects only where the store is away: then it is called again. A company whose account is changed all the time keeps
+ *  no other waiting. */
 export function createEnterOwed({ store, accounts, log }: OwedEntryDeps): (otp: OtpDoc) => Promise<void> {
   /** The ledger is asked first: nearly all entries are there, and the company's document, where others wait, may be large. */
   async function missingOf({ _id, company_id, ...otp }: OtpDoc): Promise<Entry[]> {

@@ -1,8 +1,9 @@
-// Webhook events that verifications have caused, and that the webhook actor has not stored: their message was lost, or is a dead letter. In:
-// verifications, in the order of the time at which their events are to be looked for. Out: messages of events that are missing, published
-// again. An event is known by its id, so a message too many does no harm; it is published again only when the queue holds nothing that
-// old, and then after 1, 2, 4 … minutes. Nothing is written for a verification whose events are all stored. Every change that refunds or
-// charges again causes an event too, so the same look finds the entries of the ledger that are missing (owed-entries.ts).
+// Webhook events that verifications have caused, and that the webhook actor has not stored: their message was lost, or
+// is a dead letter. In: verifications, in the order of the time at which their events are to be looked for. Out:
+// messages of events that are missing, published again. An event is known by its id, so a message too many does no
+// harm; it is published again only when the queue holds nothing that old, and then after 1, 2, 4 … minutes. Nothing is
+// written for a verification whose events are all stored. Every change that refunds or charges again causes an event
+// too, so the same look finds the entries of the ledger that are missing (owed-entries.ts).
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { ulidTime } from '../../infra/ids.ts'

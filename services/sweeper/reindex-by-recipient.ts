@@ -1,7 +1,8 @@
-// Puts the documents that are indexed by a verification's recipient or client address under their new indexes: counters, sandbox messages,
-// decisions of the fraud guard and refusals. In: verifications about to be resealed, with recipient and address in the clear. Out: those
-// documents under their new indexes, and the codes in sandbox messages resealed. They hold indexes only, so they cannot be reindexed without
-// the verification. Refusals that say whom they are about can be (reseal-refusals.ts); others are found while the former key is still configured.
+// Puts the documents that are indexed by a verification's recipient or client address under their new indexes:
+// counters, sandbox messages, decisions of the fraud guard and refusals. In: verifications about to be resealed, with
+// recipient and address in the clear. Out: those documents under their new indexes, and the codes in sandbox messages
+// resealed. They hold indexes only, so they cannot be reindexed without the verification. Refusals that say whom they
+// are about can be (reseal-refusals.ts); others are found while the former key is still configured.
 import type { Clock } from '../../infra/clock.ts'
 import type { Doc, Docs, Filter, Sort, Update } from '../../infra/store/docs.ts'
 import { DAY_MS } from '../../infra/time.ts'

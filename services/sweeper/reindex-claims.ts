@@ -1,6 +1,7 @@
-// Puts idempotency keys under the index of the current data key. In: a batch of claims. Out: how many were renewed, and how many do not
-// open. A claim holds its key sealed, so it can be indexed again; one on what a message says has none, and is over in minutes. The claim under the former index stays until it expires: processes that
-// were not restarted yet may look for it there. A claim whose send was cut off is removed: whose key it is, only a verification could say.
+// Puts idempotency keys under the index of the current data key. In: a batch of claims. Out: how many were renewed, and
+// how many do not open. A claim holds its key sealed, so it can be indexed again; one on what a message says has none,
+// and is over in minutes. The claim under the former index stays until it expires: processes that were not restarted
+// yet may look for it there. A claim whose send was cut off is removed: whose key it is, only a verification could say.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../infra/crypto/unseal-or-null.ts'

@@ -1,6 +1,7 @@
-// Reseals one batch of a collection with the current data key. In: the `_id` to begin after. Out: how many documents were looked at and
-// resealed, and the `_id` to continue after. Documents indexed by a verification's recipient or metadata are reindexed before the verification is
-// resealed, so that a rotation that was cut off in between finds the verification again.
+// Reseals one batch of a collection with the current data key. In: the `_id` to begin after. Out: how many documents
+// were looked at and resealed, and the `_id` to continue after. Documents indexed by a verification's recipient or
+// metadata are reindexed before the verification is resealed, so that a rotation that was cut off in between finds the
+// verification again.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Change, Doc, Docs, Filter, RevisedDoc, Sort } from '../../infra/store/docs.ts'

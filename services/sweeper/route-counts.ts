@@ -1,5 +1,6 @@
-// The counts of one app's routes, as the sweeper holds them in memory. In: hours and slots as they are stored, each whenever it has changed.
-// Out: the history of each route. Nothing is decoded or summed up twice: thirty days of an app are read once.
+// The counts of one app's routes, as the sweeper holds them in memory. In: hours and slots as they are stored, each
+// whenever it has changed. Out: the history of each route. Nothing is decoded or summed up twice: thirty days of an app
+// are read once.
 import type { RouteCounts, RouteHistory, RouteSlot } from '../../machines/routes.ts'
 import type { RouteSlotsDoc } from '../domain/routes/documents.ts'
 import { routeOf } from '../domain/routes/route-names.ts'
@@ -13,8 +14,8 @@ export interface RouteCountsOfApp {
   setHour(doc: Pick<StatsDoc, 'start' | 'routes'>): void
   /** Answers false for one that is known already. */
   setSlots(doc: RouteSlotsDoc): boolean
-  /** Forgets hours and slots that begin before these times. Hours before `final` do not change any more: of them the counts are kept, and how
-   *  long approvals took by day. */
+  /** Forgets hours and slots that begin before these times. Hours before `final` do not change any more: of them the
+   *  counts are kept, and how long approvals took by day. */
   forget(before: { hours: number; final: number; slots: number }): void
   /** How many counts are held: one per route and hour. */
   size(): number

@@ -1,8 +1,10 @@
-// Makes the facts about learned routes. In: counts by hour and by slot, as the OTP actors store them. Out: one document of facts per app, which
-// the channel processes and the admin API read, and a line in the log when a provider falls silent or recovers.
+// Makes the facts about learned routes. In: counts by hour and by slot, as the OTP actors store them. Out: one document
+// of facts per app, which the channel processes and the admin API read, and a line in the log when a provider falls
+// silent or recovers.
 //
-// Only what has changed is read: slots that were counted since the last look, and the hours that they belong to. Facts are a function of the
-// counts and of the facts before, and are written on the condition that no other sweeper was first.
+// Only what has changed is read: slots that were counted since the last look, and the hours that they belong to. Facts
+// are a function of the counts and of the facts before, and are written on the condition that no other sweeper was
+// first.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -33,7 +35,8 @@ const FACTS_RETENTION_MS = 31 * DAY_MS
 /** Counts are found by the clock of the process that stored them, which may be behind, and some time after it began to. */
 const CHANGED_OVERLAP_MS = 10_000
 const CHANGED_PAGE = 200
-/** Counts, one per route and hour, of some 60 bytes, and 25 for how long approvals took. Those of more apps are read again when they change. */
+/** Counts, one per route and hour, of some 60 bytes, and 25 for how long approvals took. Those of more apps are read
+ *  again when they change. */
 const MAX_COUNTS_IN_MEMORY = 1_000_000
 /** Per run: other sweeps are due every second. */
 const MAX_RUN_MS = 500

@@ -1,6 +1,6 @@
-// Times in which no code could be verified, so that a provider is not blamed for them: no OTP process took calls, the broker or the store
-// was away, or the whole service was. In: a look at the queue of calls every few seconds. Out: the outages of the last hours. A process that
-// starts finds in the store until when the service worked before.
+// Times in which no code could be verified, so that a provider is not blamed for them: no OTP process took calls, the
+// broker or the store was away, or the whole service was. In: a look at the queue of calls every few seconds. Out: the
+// outages of the last hours. A process that starts finds in the store until when the service worked before.
 //
 // What counts is that a look fails or that a process is new, and not how long ago the last look was: a sweeper that is busy is no outage.
 // While no sweeper runs, it is not known whether the service works, so that time is an outage too.

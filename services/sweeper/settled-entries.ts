@@ -1,6 +1,7 @@
-// Writes into entries of the ledger which provider took their message, and into holds how many calls of providers accepted it. In: entries of
-// messages that are over. The ledger outlives verifications, and a reader who compares it with a vendor's invoice needs both. It is written in the
-// background, a batch at a time, and by no send. A company remembers how far its ledger is settled.
+// Writes into entries of the ledger which provider took their message, and into holds how many calls of providers
+// accepted it. In: entries of messages that are over. The ledger outlives verifications, and a reader who compares it
+// with a vendor's invoice needs both. It is written in the background, a batch at a time, and by no send. A company
+// remembers how far its ledger is settled.
 import type { Clock } from '../../infra/clock.ts'
 import type { GroupUpdate } from '../../infra/store/docs.ts'
 import { scanAll } from '../../infra/store/scan.ts'

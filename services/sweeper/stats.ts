@@ -1,10 +1,11 @@
 // Counts each hour again from its verifications when it is final, and then sums up the days. In: verifications. Out: statistics that are
 // exact, also where a process was killed before it had stored its counts.
 //
-// Why the result is exact: the sweeper reads the revisions of an hour's documents first, then all verifications, then it waits longer than any
-// process takes to store its counts, and then it replaces the counts of each document that has still the same revision. So no process has
-// added to it a change that was made before the sweeper read the verification; what a process adds afterwards, the sweeper has not seen. A
-// document that was changed meanwhile is counted once more from the beginning. Two sweepers at once do no harm: one loses the race.
+// Why the result is exact: the sweeper reads the revisions of an hour's documents first, then all verifications, then
+// it waits longer than any process takes to store its counts, and then it replaces the counts of each document that has
+// still the same revision. So no process has added to it a change that was made before the sweeper read the
+// verification; what a process adds afterwards, the sweeper has not seen. A document that was changed meanwhile is
+// counted once more from the beginning. Two sweepers at once do no harm: one loses the race.
 import type { Clock } from '../../infra/clock.ts'
 import { firstIdAt } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'

@@ -1,9 +1,9 @@
-// Tells of incidents: events for the endpoints that ask for them, a mail to each owner. In: notices that are due. Out: notices that say what
-// was sent. Mails take long, so they are sent beside the other sweeps.
+// Tells of incidents: events for the endpoints that ask for them, a mail to each owner. In: notices that are due. Out:
+// notices that say what was sent. Mails take long, so they are sent beside the other sweeps.
 //
-// A process takes a notice by changing its revision, and keeps it by each write, so two processes do not send one mail. Events have the same ids
-// in every try. A mail is sent, then recorded: after a crash between the two it is sent again, with the same Message-ID, because a mail
-// that is never sent harms more than one that comes twice.
+// A process takes a notice by changing its revision, and keeps it by each write, so two processes do not send one mail.
+// Events have the same ids in every try. A mail is sent, then recorded: after a crash between the two it is sent again,
+// with the same Message-ID, because a mail that is never sent harms more than one that comes twice.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Logger } from '../../infra/log/log.ts'

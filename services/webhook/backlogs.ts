@@ -1,7 +1,8 @@
-// Backlogs: events that wait for their endpoint in the store, oldest first, because all slots were taken, the endpoint was paused, or they
-// are to be sent again. In: an endpoint whose backlog may be sent. Out: its events sent as fast as slots allow. The store is the queue, so
-// waiting costs neither memory nor prefetch and survives the process. Each process drains an endpoint's backlog once at a time; two processes
-// may drain the same backlog, because each attempt is started by a conditional change.
+// Backlogs: events that wait for their endpoint in the store, oldest first, because all slots were taken, the endpoint
+// was paused, or they are to be sent again. In: an endpoint whose backlog may be sent. Out: its events sent as fast as
+// slots allow. The store is the queue, so waiting costs neither memory nor prefetch and survives the process. Each
+// process drains an endpoint's backlog once at a time; two processes may drain the same backlog, because each attempt
+// is started by a conditional change.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -19,8 +20,9 @@ import { giveUpEvents, holdEvents, releaseRetries } from './waiting-events.ts'
 export interface Backlogs {
   /** Must be awaited before an event is put into a backlog: if this process dies, the mark makes the sweeper have it drained. */
   mark(endpoint: EndpointRef): Promise<void>
-  /** Sends the backlog as fast as the endpoint's slots allow; while the endpoint is paused, holds the events that wait for it, and
-   *  once it is deleted, gives them up. Returns at once. `mark` is cleared when the backlog is empty. While this process may not work, another one is asked to. */
+  /** Sends the backlog as fast as the endpoint's slots allow; while the endpoint is paused, holds the events that wait
+   *  for it, and once it is deleted, gives them up. Returns at once. `mark` is cleared when the backlog is empty. While
+   *  this process may not work, another one is asked to. */
   drain(endpoint: EndpointRef, mark?: number): void
   /** Moves an event to its endpoint's backlog whose attempt was started, but for which no call will be made now. */
   park(started: EventDoc): Promise<void>
@@ -214,5 +216,6 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   }
 }
 
-/** An active endpoint whose secret cannot be opened, or whose company is closed: nothing can be sent now, and no message will say when that changes. */
+/** An active endpoint whose secret cannot be opened, or whose company is closed: nothing can be sent now, and no
+ *  message will say when that changes. */
 const isUnsendable = (endpoint: Endpoint): boolean => !isPaused(endpoint) && !endpoint.sendable

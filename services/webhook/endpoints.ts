@@ -18,8 +18,8 @@ import { type EndpointRef, endpointId, refOf, storedEndpointId } from '../domain
 
 export interface Endpoint extends TenantWebhook {
   life: SavedEndpoint
-  /** Whether its calls can be signed, and its company is open. If not, a data key may be missing, or the company be closed, for a while: events then
-   *  wait as if all slots were taken. */
+  /** Whether its calls can be signed, and its company is open. If not, a data key may be missing, or the company be
+   *  closed, for a while: events then wait as if all slots were taken. */
   sendable: boolean
 }
 

@@ -1,6 +1,6 @@
-// The webhook role. In: events and reminders from `webhook.deliver`. Out: every event stored, and each endpoint of its app that asks for
-// it called until it has accepted the event. No message is held while an endpoint is called: the store says which calls are under way, so a slow endpoint does
-// not delay the others.
+// The webhook role. In: events and reminders from `webhook.deliver`. Out: every event stored, and each endpoint of its
+// app that asks for it called until it has accepted the event. No message is held while an endpoint is called: the
+// store says which calls are under way, so a slow endpoint does not delay the others.
 import {
   type Broker,
   type Consumer,

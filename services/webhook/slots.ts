@@ -1,6 +1,6 @@
-// Slots for calls: how many may be under way per endpoint, per company and in this process. In: an endpoint and its company. Out: a slot,
-// or none. A slow endpoint fills its own slots, and a company with many slow endpoints those of its own; an event that finds no slot waits in
-// the store (backlogs.ts).
+// Slots for calls: how many may be under way per endpoint, per company and in this process. In: an endpoint and its
+// company. Out: a slot, or none. A slow endpoint fills its own slots, and a company with many slow endpoints those of
+// its own; an event that finds no slot waits in the store (backlogs.ts).
 import { createCounts } from '../../infra/counts.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { storedEndpointId } from '../domain/webhooks/endpoint-ids.ts'

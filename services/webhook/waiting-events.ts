@@ -1,5 +1,6 @@
-// Changes all events of an endpoint that wait: for a retry, or for a slot. In: the endpoint, which was paused, enabled or deleted. Out: their
-// documents. Every change is repeatable. One that is lost concerns an event that another process is sending.
+// Changes all events of an endpoint that wait: for a retry, or for a slot. In: the endpoint, which was paused, enabled
+// or deleted. Out: their documents. Every change is repeatable. One that is lost concerns an event that another process
+// is sending.
 import type { Docs, Filter, Operators, Sort } from '../../infra/store/docs.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { type EndpointRef, eventFilterOf } from '../domain/webhooks/endpoint-ids.ts'

@@ -1,6 +1,7 @@
-// A company does its worst at the admin API beside another that sends, all in one process on embedded engines: callers that change settings as
-// large as they may be, and viewers of the audit log. Out: how long everybody waits, quietly and meanwhile, and the memory of the process.
-// `admin-flood -- --against <checkout>` runs the process of another checkout instead, which must be built (`npm run build:test`).
+// A company does its worst at the admin API beside another that sends, all in one process on embedded engines: callers
+// that change settings as large as they may be, and viewers of the audit log. Out: how long everybody waits, quietly
+// and meanwhile, and the memory of the process. `admin-flood -- --against <checkout>` runs the process of another
+// checkout instead, which must be built (`npm run build:test`).
 import { Buffer } from 'node:buffer'
 import { join, resolve } from 'node:path'
 import process from 'node:process'

@@ -1,5 +1,6 @@
-// The longest export: more verifications than a CSV file may have, on each engine set, over HTTP. Whether the file has all rows it may have and
-// says how to go on, how long it takes, how much memory the process takes for it, and how long others wait meanwhile.
+// The longest export: more verifications than a CSV file may have, on each engine set, over HTTP. Whether the file has
+// all rows it may have and says how to go on, how long it takes, how much memory the process takes for it, and how long
+// others wait meanwhile.
 import process from 'node:process'
 import { CSV_TYPE, MORE_ROWS } from '../../infra/csv.ts'
 import { MAX_CSV_ROWS } from '../../services/dashboard/csv-export.ts'

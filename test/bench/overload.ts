@@ -4,10 +4,11 @@
 //   retry storm   many callers on kept connections, each of which makes its next send as soon as the last one is answered or refused
 //   open loop     multiples of the best, offered by callers that do not wait for each other
 //
-// Meanwhile /healthz is asked on fresh connections. Callers, refusals and accepted sends share the processors of one machine, so it prints
-// how many cores each process took: what callers and refusals take is missing for sends. One process per role: the edge goes before the
-// others, as it does in a deployment that gives it processors of its own (docs/decisions/overload.md). Otherwise it would wait for them, and with it
-// every refusal. Linux only: memory and processor time are read from /proc.
+// Meanwhile /healthz is asked on fresh connections. Callers, refusals and accepted sends share the processors of one
+// machine, so it prints how many cores each process took: what callers and refusals take is missing for sends. One
+// process per role: the edge goes before the others, as it does in a deployment that gives it processors of its own
+// (docs/decisions/overload.md). Otherwise it would wait for them, and with it every refusal. Linux only: memory and
+// processor time are read from /proc.
 import { availableParallelism, getPriority, loadavg, setPriority } from 'node:os'
 import process from 'node:process'
 import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'

@@ -1,6 +1,8 @@
-// What a send costs here, against another checkout: `bench -- cost -- --against <checkout> [NAME=value …]`. Two servers run at once, of this
-// checkout and of the other, and take turns of some hundred sends. Out: medians, and the ratio of adjacent turns with its quartiles, of
-// processor time (engines apart), of bytes allocated and of the garbage collector's pauses, without what the processes use when idle. Such a ratio holds on a busy machine, where milliseconds of one run say nothing.
+// What a send costs here, against another checkout: `bench -- cost -- --against <checkout> [NAME=value …]`. Two servers
+// run at once, of this checkout and of the other, and take turns of some hundred sends. Out: medians, and the ratio of
+// adjacent turns with its quartiles, of processor time (engines apart), of bytes allocated and of the garbage
+// collector's pauses, without what the processes use when idle. Such a ratio holds on a busy machine, where
+// milliseconds of one run say nothing.
 //
 // The other checkout must be built (`npm run build:test`). The settings after it are those of its server alone, so that a setting is
 // measured against its default with `--against .`. Under light load both are used at the same time: it leaves enough processor for both.

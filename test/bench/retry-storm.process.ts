@@ -1,5 +1,5 @@
-// Callers that make the next send as soon as the last one is answered, accepted or refused. In: a plan (retry-storm.ts) as the one argument.
-// Out: "begun" once all connections are open, then the figures, printed as JSON.
+// Callers that make the next send as soon as the last one is answered, accepted or refused. In: a plan (retry-storm.ts)
+// as the one argument. Out: "begun" once all connections are open, then the figures, printed as JSON.
 import process from 'node:process'
 import { countAnswers } from './answers.ts'
 import { type Connection, connection, requestText } from './connection.ts'

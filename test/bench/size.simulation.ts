@@ -207,7 +207,8 @@ export interface OutageResult {
   expired: number
 }
 
-/** Second by second: messages come as the day's curve says, and the oldest are taken first. A process that drains may use its whole core. */
+/** Second by second: messages come as the day's curve says, and the oldest are taken first. A process that drains may
+ *  use its whole core. */
 export function simulateOutage(
   figures: SizeFigures,
   demand: Demand,

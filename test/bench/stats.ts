@@ -1,8 +1,9 @@
-// Statistics of many verifications, on each engine set: whether every cell is exact, and how long a query takes. The verifications are made by
-// the machine and counted by three processes, one of which is killed again and again before it has stored its counts; then the sweeper
-// counts the hours again. The rows of the admin API, over HTTP, are compared with a plain count of the stored verifications, and their sums
-// with the events that the verifications had. The processor time of a query is that of the server and of the client, which parses the answer:
-// it says more than the time on a busy machine.
+// Statistics of many verifications, on each engine set: whether every cell is exact, and how long a query takes. The
+// verifications are made by the machine and counted by three processes, one of which is killed again and again before
+// it has stored its counts; then the sweeper counts the hours again. The rows of the admin API, over HTTP, are compared
+// with a plain count of the stored verifications, and their sums with the events that the verifications had. The
+// processor time of a query is that of the server and of the client, which parses the answer: it says more than the
+// time on a busy machine.
 import process from 'node:process'
 import { newId } from '../../infra/ids.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../infra/time.ts'

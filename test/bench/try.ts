@@ -1,6 +1,7 @@
-// How long it takes to try settings on many past sends, on each store, and whether unchanged settings differ in anything. A week is recorded
-// by a running OTP actor, in virtual time: an app with limits, addresses, approvals, resends and people who call too often. The others who call
-// in that week are copies of these: other numbers and addresses at the same times, which live rules would have decided alike.
+// How long it takes to try settings on many past sends, on each store, and whether unchanged settings differ in
+// anything. A week is recorded by a running OTP actor, in virtual time: an app with limits, addresses, approvals,
+// resends and people who call too often. The others who call in that week are copies of these: other numbers and
+// addresses at the same times, which live rules would have decided alike.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Webhooks: events per second from the queue to a backend on loopback, compared with bare signed POSTs from one process; and how an endpoint
-// that hangs delays the others.
+// Webhooks: events per second from the queue to a backend on loopback, compared with bare signed POSTs from one
+// process; and how an endpoint that hangs delays the others.
 import { Buffer } from 'node:buffer'
 import { newId } from '../../infra/ids.ts'
 import { signatureHeaders } from '../../services/domain/webhooks/signed-event.ts'

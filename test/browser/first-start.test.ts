@@ -1,5 +1,5 @@
-// The first five minutes, in a real browser: `npm start` in an empty folder, what it prints, and the first verified code, with no key copied
-// by hand.
+// The first five minutes, in a real browser: `npm start` in an empty folder, what it prints, and the first verified
+// code, with no key copied by hand.
 import { expect } from 'chai'
 import { describeInBrowserOnce } from '../support/browser.ts'
 import type { Countersign } from '../support/countersign.ts'

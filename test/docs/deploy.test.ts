@@ -1,5 +1,5 @@
-// The files of infra/deploy agree with the program, without the tools that `npm run test:deploy` needs: every role has its place in each of them,
-// scalers name real queues, and alerts and boards use metrics and labels that exist.
+// The files of infra/deploy agree with the program, without the tools that `npm run test:deploy` needs: every role has
+// its place in each of them, scalers name real queues, and alerts and boards use metrics and labels that exist.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,5 @@
-// The OpenAPI document is consistent, its examples match its schemas, generators can name its types, and docs/openapi.json is this document.
+// The OpenAPI document is consistent, its examples match its schemas, generators can name its types, and
+// docs/openapi.json is this document.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'

@@ -1,5 +1,5 @@
-// The tables of docs/operations/sizing.md. In: the declared shard keys, the figures that were measured last, and the page. Out: the page with
-// the tables as they must be. The text around them is written by hand.
+// The tables of docs/operations/sizing.md. In: the declared shard keys, the figures that were measured last, and the
+// page. Out: the page with the tables as they must be. The text around them is written by hand.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfig } from '../../infra/config/config.ts'

@@ -1,5 +1,5 @@
-// The operations that ask for a step-up, in docs/admin-api.md. In: the declared operations, and the page. Out: the page with the list as it must
-// be. The text around the list is written by hand.
+// The operations that ask for a step-up, in docs/admin-api.md. In: the declared operations, and the page. Out: the page
+// with the list as it must be. The text around the list is written by hand.
 
 import { ADMIN_PATH } from '../../services/dashboard/access.ts'
 import { OPERATIONS } from '../../services/dashboard/admin-api.ts'

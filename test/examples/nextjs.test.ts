@@ -1,4 +1,5 @@
-// The example for Next.js in Next.js itself: built with `next build`, served with `next start`. test/docs calls its handlers without Next.js.
+// The example for Next.js in Next.js itself: built with `next build`, served with `next start`. test/docs calls its
+// handlers without Next.js.
 import { join } from 'node:path'
 import process from 'node:process'
 import { type Backend, backendOnPort } from '../support/backend.ts'

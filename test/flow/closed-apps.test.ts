@@ -1,5 +1,5 @@
-// Closing an app: its keys are refused, and what it began goes on. Closing a company: nothing is started for its apps either, and neither vendors
-// nor endpoints are called. Receipts and refunds are recorded.
+// Closing an app: its keys are refused, and what it began goes on. Closing a company: nothing is started for its apps
+// either, and neither vendors nor endpoints are called. Receipts and refunds are recorded.
 import { expect } from 'chai'
 import { type Answer, createCaller, refusal } from '../support/api-caller.ts'
 import { startCountersign } from '../support/countersign.ts'

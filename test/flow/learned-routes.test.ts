@@ -1,5 +1,6 @@
-// Routes that learn, over HTTP: a provider whose codes are not entered is noticed, stands behind the other and recovers; the better one comes
-// first where the app wants it. What was usual before is written into the statistics of the past days.
+// Routes that learn, over HTTP: a provider whose codes are not entered is noticed, stands behind the other and
+// recovers; the better one comes first where the app wants it. What was usual before is written into the statistics of
+// the past days.
 import { expect } from 'chai'
 import { HOUR_MS, MINUTE_MS } from '../../infra/time.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'

@@ -1,4 +1,5 @@
-// How long data is kept. Test data is kept for three days at most. An app shortens its retention time: within about a minute the sweeper erases what is older, without a request to erase.
+// How long data is kept. Test data is kept for three days at most. An app shortens its retention time: within about a
+// minute the sweeper erases what is older, without a request to erase.
 import { expect } from 'chai'
 import { ask } from '../support/api-caller.ts'
 import { testClock } from '../support/clock.ts'

@@ -47,8 +47,8 @@ describe('in every history of a verification', () => {
     })
   })
 
-  // Each id costs a send of its recipient (`quotaOfStart`), as each verification does that nothing joins. So the bound on guesses for a recipient
-  // in a day, sends × verify_attempts, is the same whether sends join or not.
+  // Each id costs a send of its recipient (`quotaOfStart`), as each verification does that nothing joins. So the bound
+  // on guesses for a recipient in a day, sends × verify_attempts, is the same whether sends join or not.
   it('all ids together compare at most verify_attempts wrong codes for each send that was accepted', () => {
     always(run => {
       const sends = 1 + run.steps.filter(({ action, after }) => action.does === 'join' && after.changed).length

@@ -1,5 +1,5 @@
-// Past calls are played again: what is spent below a cap is counted as the live account counts it; a message that the tried settings would not
-// send costs nothing, and what cannot be known of links and codes is said.
+// Past calls are played again: what is spent below a cap is counted as the live account counts it; a message that the
+// tried settings would not send costs nothing, and what cannot be known of links and codes is said.
 import { expect } from 'chai'
 import type { Channel } from '../../machines/channels.ts'
 import type {

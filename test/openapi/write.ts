@@ -1,4 +1,5 @@
-// Writes docs/openapi.json and docs/openapi-twilio.json, from which clients are generated without a running server. test/docs/openapi.test.ts keeps it true.
+// Writes docs/openapi.json and docs/openapi-twilio.json, from which clients are generated without a running server.
+// test/docs/openapi.test.ts keeps it true.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OpenApiDocument } from '../../infra/openapi/document.ts'

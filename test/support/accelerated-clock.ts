@@ -1,5 +1,5 @@
-// A clock that runs faster than the system clock, so that a wait of half a minute takes seconds. Processes with the same `since` and `speed`
-// have the same time, also if one starts after another has ended.
+// A clock that runs faster than the system clock, so that a wait of half a minute takes seconds. Processes with the
+// same `since` and `speed` have the same time, also if one starts after another has ended.
 import { type Clock, systemClock } from '../../infra/clock.ts'
 
 export const acceleratedClock = (since: number, speed: number): Clock => ({

@@ -1,5 +1,6 @@
-// An authenticator in software, as a browser would use one. In: the options of the admin API. Out: what navigator.credentials answers, as JSON.
-// What an attacker would change can be given: the origin, the host, the counter, whether the owner was verified.
+// An authenticator in software, as a browser would use one. In: the options of the admin API. Out: what
+// navigator.credentials answers, as JSON. What an attacker would change can be given: the origin, the host, the
+// counter, whether the owner was verified.
 import { Buffer } from 'node:buffer'
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 

@@ -1,6 +1,6 @@
-// A real browser for tests of the dashboard: Chromium of the system, driven by playwright. In: a suite. Out: pages on a running Countersign,
-// on every engine set of this run. Without Chromium the suite is skipped, and says so. Any error that a page reports, a violation of
-// the Content-Security-Policy included, fails the test that opened it.
+// A real browser for tests of the dashboard: Chromium of the system, driven by playwright. In: a suite. Out: pages on a
+// running Countersign, on every engine set of this run. Without Chromium the suite is skipped, and says so. Any error
+// that a page reports, a violation of the Content-Security-Policy included, fails the test that opened it.
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import process from 'node:process'
@@ -230,8 +230,8 @@ async function openContext(url: string): Promise<{ context: BrowserContext; anch
 /** Outside the range from which the system gives ports to others while a test's process has just stopped. */
 let port = 20_000 + (process.pid % 10_000)
 
-/** Starts every process on the same port, so that the pages of all tests have one origin and the browser knows their files. In PUBLIC_URL that
- *  port is written as `:PORT`. */
+/** Starts every process on the same port, so that the pages of all tests have one origin and the browser knows their
+ *  files. In PUBLIC_URL that port is written as `:PORT`. */
 const startOnOnePort =
   (start: StartCountersign): StartCountersign =>
   async (options = {}) => {

@@ -1,6 +1,7 @@
-// services/main.ts as a process that crashes on demand: the same composition, on engines that crash at the call that CRASH names (JSON, see
-// crash.ts). AMQP_PREFIX is the prefix of its queues; SERVICES names a module whose default export replaces the real services. With SINCE its
-// clock runs five times as fast from then on, so that tests wait less for the repair after a crash.
+// services/main.ts as a process that crashes on demand: the same composition, on engines that crash at the call that
+// CRASH names (JSON, see crash.ts). AMQP_PREFIX is the prefix of its queues; SERVICES names a module whose default
+// export replaces the real services. With SINCE its clock runs five times as fast from then on, so that tests wait less
+// for the repair after a crash.
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
 import { createLog } from '../../infra/log/log.ts'

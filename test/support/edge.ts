@@ -1,5 +1,5 @@
-// The edge's routes over HTTP, with stubs for the OTP actor and for the tenants. In: settings of the edge. Out: requests to it, the calls it
-// made to the actor, and the stubs. Tests in test/flow run through the real actor.
+// The edge's routes over HTTP, with stubs for the OTP actor and for the tenants. In: settings of the edge. Out:
+// requests to it, the calls it made to the actor, and the stubs. Tests in test/flow run through the real actor.
 import { createFindCaller } from '../../infra/http/caller-address.ts'
 import { withEarlyRefusals } from '../../infra/http/early-refusals.ts'
 import { type Listener, listen } from '../../infra/http/listen.ts'

@@ -4,7 +4,8 @@ import type { TestClock } from './clock.ts'
 const SHORTEST_MS = 10
 const LONGEST_MS = 100
 
-/** The longer it has waited, the less often it looks: the looks of one test take processor time from the others. `nextLookMs` replaces that. */
+/** The longer it has waited, the less often it looks: the looks of one test take processor time from the others.
+ *  `nextLookMs` replaces that. */
 export async function eventually<T>(
   assertion: () => T | Promise<T>,
   withinMs = 120_000,

@@ -1,6 +1,6 @@
-// How often and on which engines a fault is tried. In CI each step of a table is cut off on one of the two engine sets, in turn, because every
-// kill costs two starts of a process. FAULT_ROUNDS=2 and more tries each step on both, and repeats kills and cuts as often
-// (`FAULT_ROUNDS=10 npm run test:faults`, `npm run test:elections`).
+// How often and on which engines a fault is tried. In CI each step of a table is cut off on one of the two engine sets,
+// in turn, because every kill costs two starts of a process. FAULT_ROUNDS=2 and more tries each step on both, and
+// repeats kills and cuts as often (`FAULT_ROUNDS=10 npm run test:faults`, `npm run test:elections`).
 import process from 'node:process'
 import { AMQP_URL, MONGODB_URL } from './engines.ts'
 import type { EngineSet } from './site.ts'

@@ -165,5 +165,6 @@ const problemsIn = (lines: readonly Record<string, unknown>[]) =>
 
 /** How far a clock that stands still advances at a time. */
 const STEP_MS = 25
-/** After this time the clock goes no faster than a real one: on a slow machine it would reach the time limits of calls that only need longer. */
+/** After this time the clock goes no faster than a real one: on a slow machine it would reach the time limits of calls
+ *  that only need longer. */
 const FAST_MS = 1_000

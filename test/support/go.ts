@@ -1,5 +1,5 @@
-// Go for tests of the examples. In: a command of docs/examples/go. Out: its program, built. Without Go such a suite fails and says so, unless
-// SKIP_GO=1.
+// Go for tests of the examples. In: a command of docs/examples/go. Out: its program, built. Without Go such a suite
+// fails and says so, unless SKIP_GO=1.
 import { join } from 'node:path'
 import process from 'node:process'
 import { PROJECT_ROOT } from '../../infra/web/built-site.ts'

@@ -43,8 +43,8 @@ export const HAS_GO = hasCommand('go', 'version')
 export const HAS_PHP_CLI = hasCommand('php', '--version')
 /** With what the samples of the reference need. */
 export const HAS_PHP = hasCommand('php', '-r', 'exit(extension_loaded("curl") ? 0 : 1);')
-/** Of `go build` and `go run`. On a machine that has never built Go programs, most of the time goes into compiling its library: without C, and
- *  neither optimized nor with symbols, it takes a third less. */
+/** Of `go build` and `go run`. On a machine that has never built Go programs, most of the time goes into compiling its
+ *  library: without C, and neither optimized nor with symbols, it takes a third less. */
 export const GO_BUILD = {
   flags: ['-gcflags=all=-N -l', '-ldflags=-s -w'],
   env: { GOTOOLCHAIN: 'local', GOFLAGS: '-mod=mod', CGO_ENABLED: '0' },

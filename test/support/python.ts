@@ -8,7 +8,8 @@ import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { run, succeed } from './interpreters.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
-/** Pinned: the same versions make the same complaints. They are kept in the user's cache, because installing them takes longer than the tests. */
+/** Pinned: the same versions make the same complaints. They are kept in the user's cache, because installing them takes
+ *  longer than the tests. */
 const TOOLS = ['build==1.6.1', 'hatchling==1.33.0', 'mypy==2.4.1']
 export const PYTEST = ['pytest==9.2.0', 'trio==0.35.0']
 

@@ -1,5 +1,5 @@
-// A fake server of a provider or a webhook endpoint, over HTTP or HTTPS. In: how it answers a request. Out: its port, and the connections and
-// requests it has received.
+// A fake server of a provider or a webhook endpoint, over HTTP or HTTPS. In: how it answers a request. Out: its port,
+// and the connections and requests it has received.
 import type { Buffer } from 'node:buffer'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'

@@ -1,5 +1,6 @@
-// Holds the services to the rights of their roles (infra/deploy/rights.ts). In: the services. Out: the same services, on a store that throws
-// where a user of the role would be refused. So every test that runs them shows that the table is complete.
+// Holds the services to the rights of their roles (infra/deploy/rights.ts). In: the services. Out: the same services,
+// on a store that throws where a user of the role would be refused. So every test that runs them shows that the table
+// is complete.
 import type { Role } from '../../infra/config/config.ts'
 import { type Action, collectionsOf } from '../../infra/deploy/rights.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'

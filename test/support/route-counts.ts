@@ -1,5 +1,6 @@
-// Counts of routes in the plain way, for comparison with the product's. In: verifications as they are stored. Out: for each route its messages,
-// delivered (in slots, tried) and approved, as `server sms GB main: 3 2 1`, sorted. Nothing of the product's counting is used.
+// Counts of routes in the plain way, for comparison with the product's. In: verifications as they are stored. Out: for
+// each route its messages, delivered (in slots, tried) and approved, as `server sms GB main: 3 2 1`, sorted. Nothing of
+// the product's counting is used.
 import type { Delivery } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
 import { decodeSlots } from '../../services/domain/routes/slots.ts'

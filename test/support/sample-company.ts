@@ -1,5 +1,6 @@
-// A company as it looks after some weeks of use, for tests that look at whole screens. In: a running Countersign on the embedded engines. Out:
-// apps, keys, users, providers, an endpoint, money, verifications that went well and badly, refusals, a dead letter, and statistics of a month.
+// A company as it looks after some weeks of use, for tests that look at whole screens. In: a running Countersign on the
+// embedded engines. Out: apps, keys, users, providers, an endpoint, money, verifications that went well and badly,
+// refusals, a dead letter, and statistics of a month.
 import { newId } from '../../infra/ids.ts'
 import { DAY_MS, HOUR_MS } from '../../infra/time.ts'
 import type { RefusalDoc } from '../../services/domain/refusals/documents.ts'

@@ -1,5 +1,5 @@
-// What every documented backend of a sign-up does. In: how one is started, against a Countersign on the embedded engines, with COUNTERSIGN_URL,
-// COUNTERSIGN_KEY and PORT=0. It is sent a visitor's calls.
+// What every documented backend of a sign-up does. In: how one is started, against a Countersign on the embedded
+// engines, with COUNTERSIGN_URL, COUNTERSIGN_KEY and PORT=0. It is sent a visitor's calls.
 import { expect } from 'chai'
 import type { Backend } from './backend.ts'
 import { type Flow, freshNumber, startFlow, wrongCode } from './flow.ts'

@@ -63,8 +63,8 @@ export function interceptWrites(
   }
 }
 
-/** A store whose primary was cut off and answers from the past: unless the read must be certain, it knows no verifications but those in `past`,
- *  as they are there, and finds them by id only. */
+/** A store whose primary was cut off and answers from the past: unless the read must be certain, it knows no
+ *  verifications but those in `past`, as they are there, and finds them by id only. */
 export const withStaleReads = (store: CountersignStore, past: readonly OtpDoc[] = []): CountersignStore => ({
   ...store,
   docs(name) {

@@ -1,5 +1,5 @@
-// The TypeScript client as a user gets it. Out: a folder with a package.json, in which `npm pack` and `npm install` have put the package. It
-// is packed in a copy, because several test runs may pack it at a time.
+// The TypeScript client as a user gets it. Out: a folder with a package.json, in which `npm pack` and `npm install`
+// have put the package. It is packed in a copy, because several test runs may pack it at a time.
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'

@@ -1,9 +1,9 @@
 // Tries nonces for a challenge. In: its salt and difficulty, the first nonce and how many to try. Out: a nonce that solves it, or -1. The
 // guides show this function: a test compares them.
 //
-// It computes SHA-256 itself, because a browser's own is asynchronous and forty times slower for so short a text. `<salt>.<nonce>` fits one
-// block, whose padding never changes: every nonce has ten digits. Only the digits change from one try to the next. The function uses nothing
-// outside of it, because its text is also the program of a worker.
+// It computes SHA-256 itself, because a browser's own is asynchronous and forty times slower for so short a text.
+// `<salt>.<nonce>` fits one block, whose padding never changes: every nonce has ten digits. Only the digits change from
+// one try to the next. The function uses nothing outside of it, because its text is also the program of a worker.
 
 export function solveChallenge(salt: string, difficulty: number, first = 1e9, tries = 8e9): number {
   const h = new DataView(new ArrayBuffer(256))

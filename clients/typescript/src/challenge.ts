@@ -1,5 +1,5 @@
-// Solves a proof of work without stopping anything else. In: a challenge. Out: the header that the repeated call brings. It runs in a worker
-// where there are workers, and otherwise in short slices.
+// Solves a proof of work without stopping anything else. In: a challenge. Out: the header that the repeated call
+// brings. It runs in a worker where there are workers, and otherwise in short slices.
 import { solveChallenge } from './challenge-solver.ts'
 import type { PowChallenge } from './types.ts'
 

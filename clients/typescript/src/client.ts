@@ -32,8 +32,9 @@ export interface CountersignOptions {
   maxRetries?: number
   /** In place of the global one. */
   fetch?: typeof fetch
-  /** Solves the widget of a vendor, where the app has one in place of proofs of work. In: what the API asks for. Out: the widget's token. In
-   *  pages the client shows the widget by itself; elsewhere, as in an app, such a call throws its `ChallengeRequiredError` without this. */
+  /** Solves the widget of a vendor, where the app has one in place of proofs of work. In: what the API asks for. Out:
+   *  the widget's token. In pages the client shows the widget by itself; elsewhere, as in an app, such a call throws
+   *  its `ChallengeRequiredError` without this. */
   solveWidget?: SolveWidget
 }
 
@@ -204,7 +205,8 @@ const showWidget: SolveWidget = (challenge, { signal }) => widgetToken(challenge
 const isFailure = (error: unknown): error is CountersignError =>
   error instanceof ConnectionError || (error instanceof CountersignError && error.status >= 500)
 
-/** Random, because all devices of a company share the idempotency keys of its publishable keys. `randomUUID` is missing in pages over http. */
+/** Random, because all devices of a company share the idempotency keys of its publishable keys. `randomUUID` is missing
+ *  in pages over http. */
 const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
 

@@ -28,8 +28,8 @@ export function createRetryBudget(): RetryBudget {
   }
 }
 
-/** Milliseconds before repetition number `repetition` (from 0), or null when the server asks for too long a wait. `random`: from 0 to 1. The
- *  whole wait is random, so that callers that failed together do not come back together. */
+/** Milliseconds before repetition number `repetition` (from 0), or null when the server asks for too long a wait.
+ *  `random`: from 0 to 1. The whole wait is random, so that callers that failed together do not come back together. */
 export function retryWait(repetition: number, retryAfter: number | null, random: number): number | null {
   if (retryAfter === null) return random * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** repetition)
   if (retryAfter > LONGEST_RETRY_AFTER_S) return null

@@ -52,7 +52,8 @@ export function createDeadLetters(
     return result
   }
 
-  /** One inspection at a time among all processes. RabbitMQ gives an exclusive queue to one connection, and removes it with the connection. */
+  /** One inspection at a time among all processes. RabbitMQ gives an exclusive queue to one connection, and removes it
+   *  with the connection. */
   const runExclusively = <T>(task: (channel: Channel) => Promise<T>): Promise<T> =>
     inTurn(async () => {
       for (const giveUpAt = performance.now() + LOCK_WAIT_MS; performance.now() < giveUpAt; ) {

@@ -77,8 +77,8 @@ export function deliveredOf(message: AmqpMessage): DeliveredMessage {
 
 export const DELIVERY_LIMIT_REASON = 'delivery_limit: its consumers kept dying on it, or handing it back'
 
-/** A consumer made it a dead letter, with our headers; or RabbitMQ did, at the delivery limit, with its `x-death` header; or another program
- *  did, with any headers. */
+/** A consumer made it a dead letter, with our headers; or RabbitMQ did, at the delivery limit, with its `x-death`
+ *  header; or another program did, with any headers. */
 export function deadLetterOf(message: AmqpMessage): DeadLetter {
   const { id, attempt, trace } = metaOf(message)
   const { headers } = message.properties

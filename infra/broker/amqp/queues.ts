@@ -78,9 +78,10 @@ export async function assertQueues(channel: Channel, declarations: Declaration[]
 /** Runs a task on a channel of its own: RabbitMQ closes the channel of a call that it refuses. */
 export type OnChannel = <T>(task: (channel: Channel) => Promise<T>) => Promise<T>
 
-/** Declares all queues, those of work first: they are replicated, and a queue of calls that fails must not keep them away. RabbitMQ asks for
- *  the right to configure a queue even where the queue exists, and a user with the rights of one role has it for the queues of that role
- *  alone. Such a process looks which queues exist, and declares only those that are missing. */
+/** Declares all queues, those of work first: they are replicated, and a queue of calls that fails must not keep them
+ *  away. RabbitMQ asks for the right to configure a queue even where the queue exists, and a user with the rights of
+ *  one role has it for the queues of that role alone. Such a process looks which queues exist, and declares only those
+ *  that are missing. */
 export async function declareAll(onChannel: OnChannel, queues: Queues): Promise<void> {
   const work = queues.allWork()
   const calls = await onChannel(async channel => queues.allCalls(channel))
@@ -99,9 +100,10 @@ export async function declareAll(onChannel: OnChannel, queues: Queues): Promise<
   }
 }
 
-/** Declares a queue of calls, or uses the one that is there under its name. One with the other durability (406) comes from another release or from
- *  another RabbitMQ of the cluster, and serves as well. A durable one lives on one node; while that node is away, RabbitMQ refuses to declare
- *  and to find it (404), but deletes it, and declares it on another node. The calls in it are past their budget soon anyway. */
+/** Declares a queue of calls, or uses the one that is there under its name. One with the other durability (406) comes
+ *  from another release or from another RabbitMQ of the cluster, and serves as well. A durable one lives on one node;
+ *  while that node is away, RabbitMQ refuses to declare and to find it (404), but deletes it, and declares it on
+ *  another node. The calls in it are past their budget soon anyway. */
 export async function declareCalls(onChannel: OnChannel, { name, options }: Declaration): Promise<void> {
   const declared = await onChannel(channel =>
     channel.assertQueue(name, options).then(() => true, falseFor(ACCESS_REFUSED, NOT_FOUND, PRECONDITION_FAILED)),

@@ -5,8 +5,8 @@
 // database: SQLite leaves out what is cut off at the end of a log. Another process copies, because closing a file releases the locks that
 // this process has on it.
 //
-// The files are copied into a folder beside the new one, which gets its name when it is whole and on the disk: a copy that is interrupted, by
-// a loss of power too, does not look like a backup.
+// The files are copied into a folder beside the new one, which gets its name when it is whole and on the disk: a copy
+// that is interrupted, by a loss of power too, does not look like a backup.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'

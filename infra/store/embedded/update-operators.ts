@@ -96,8 +96,8 @@ function listAt(holder: Holder, name: string, path: string): unknown[] {
 /** The first name of a path, for an error message: further names may be keys of a map, and so personal data. */
 const fieldOf = (path: string): string => path.split('.')[0] ?? ''
 
-/** The object or list that holds the last name of a dotted path, copied unless it is among `copied`. Missing objects on the path are created,
- *  except for operators that only remove: then the answer is undefined. */
+/** The object or list that holds the last name of a dotted path, copied unless it is among `copied`. Missing objects on
+ *  the path are created, except for operators that only remove: then the answer is undefined. */
 function holderOf(
   doc: unknown,
   copied: Set<unknown>,

@@ -53,8 +53,8 @@ async function updateShared(collection: Collection<MongoDoc>, statement: Stateme
   return matchedCount === statement.ids.length ? statement.positions : positionsFound(collection, [statement])
 }
 
-/** All updates of one document each, in one bulk. Updates of several documents are not in it: after a broken connection the driver repeats a
- *  bulk only if every statement of it updates a single document. */
+/** All updates of one document each, in one bulk. Updates of several documents are not in it: after a broken connection
+ *  the driver repeats a bulk only if every statement of it updates a single document. */
 async function bulkOf(collection: Collection<MongoDoc>, statements: Statement[]): Promise<number[]> {
   if (statements.length === 0) return []
   const operations = statements.map(({ ids: [_id = ''], update }) => ({ updateOne: { filter: { _id }, update } }))

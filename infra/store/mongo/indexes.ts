@@ -1,6 +1,6 @@
-// Creates the declared indexes, and drops those that are declared as retired; where the user may not, checks that it is done. Any other index
-// that exists is kept. One that exists with other options is an error that names it: the code relies on unique and fast indexes, and a
-// starting process must not decide to drop one.
+// Creates the declared indexes, and drops those that are declared as retired; where the user may not, checks that it is
+// done. Any other index that exists is kept. One that exists with other options is an error that names it: the code
+// relies on unique and fast indexes, and a starting process must not decide to drop one.
 import { type Db, type IndexDescription, MongoServerError } from 'mongodb'
 import { Unavailable } from '../../unavailable.ts'
 import { keyOf } from '../index-coverage.ts'

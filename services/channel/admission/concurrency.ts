@@ -1,6 +1,7 @@
-// Limits the concurrent calls of one provider. A provider that answers gets more slots, as far as it uses them; one that hangs gets fewer.
-// Calls wait in a queue, because returning a message to the broker costs as much as sending it. The queue is no longer than the waiting room
-// allows, and than what the provider is likely to answer in five seconds. A slow provider has no queue.
+// Limits the concurrent calls of one provider. A provider that answers gets more slots, as far as it uses them; one
+// that hangs gets fewer. Calls wait in a queue, because returning a message to the broker costs as much as sending it.
+// The queue is no longer than the waiting room allows, and than what the provider is likely to answer in five seconds.
+// A slow provider has no queue.
 import type { Clock } from '../../../infra/clock.ts'
 import type { AttemptResult } from '../../domain/verifications/documents.ts'
 
@@ -121,9 +122,9 @@ export function createConcurrency({ clock, maxCalls, room }: ConcurrencyDeps): C
   }
 }
 
-/** The places in which the messages of a channel wait for a slot of their provider. Waiting messages take up the channel's prefetch, so all
- *  providers share one number of places, by the rule of docs/decisions/overload.md#sharing: a provider may hold at most as many as it leaves
- *  free. So no provider takes the places that another one needs. */
+/** The places in which the messages of a channel wait for a slot of their provider. Waiting messages take up the
+ *  channel's prefetch, so all providers share one number of places, by the rule of docs/decisions/overload.md#sharing:
+ *  a provider may hold at most as many as it leaves free. So no provider takes the places that another one needs. */
 export interface WaitingRoom {
   /** Whether a provider that holds so many places may take one more. */
   hasPlaceFor(held: number): boolean

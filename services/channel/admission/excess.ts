@@ -1,7 +1,8 @@
-// What becomes of messages whose app has no free provider. In: such a message. Out: whether it is to be looked at again here, or goes back to
-// the broker. While no other app has a message in the channel, messages that are held here keep no other waiting: the process takes no
-// more, and what waits is in the channel's own queue, where it can be seen. As soon as a delivery of another app waits, which the store
-// tells, all are given back and go round through the wait queues, so that the process reads on to that delivery.
+// What becomes of messages whose app has no free provider. In: such a message. Out: whether it is to be looked at again
+// here, or goes back to the broker. While no other app has a message in the channel, messages that are held here keep
+// no other waiting: the process takes no more, and what waits is in the channel's own queue, where it can be seen. As
+// soon as a delivery of another app waits, which the store tells, all are given back and go round through the wait
+// queues, so that the process reads on to that delivery.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'

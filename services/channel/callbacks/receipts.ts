@@ -5,8 +5,8 @@
 // so it is there when the receipt comes. The attempt at a `repeatable` provider is saved after the call, and a receipt that comes sooner
 // changes nothing; today only the sandbox is repeatable, and no vendor calls back for it.
 //
-// A receipt settles a call whose outcome is unknown. Its failure is then that of the call alone while the channel still has the message, which
-// goes to the next provider (../next-step.ts). Any other receipt of failure ends the delivery.
+// A receipt settles a call whose outcome is unknown. Its failure is then that of the call alone while the channel still
+// has the message, which goes to the next provider (../next-step.ts). Any other receipt of failure ends the delivery.
 
 import { createHash } from 'node:crypto'
 import type { Broker } from '../../../infra/broker/broker.ts'
@@ -74,8 +74,9 @@ const BATCH_SIZE = 64
 /** Reasons that no other provider would change: the delivery fails. */
 const FINAL_REASONS: ReadonlySet<FailureReason> = new Set(['recipient_unreachable', 'superseded'])
 
-/** The results that a receipt replaces. An attempt without a result is under way, or its result was not saved: the vendor may have accepted the
- *  message, so a failure of it is that of the delivery. Receipts come out of order, so `sent` does not undo a failure. */
+/** The results that a receipt replaces. An attempt without a result is under way, or its result was not saved: the
+ *  vendor may have accepted the message, so a failure of it is that of the delivery. Receipts come out of order, so
+ *  `sent` does not undo a failure. */
 const REPLACED_RESULTS: Readonly<Record<ReportedStatus, readonly AttemptDoc['result'][]>> = {
   sent: [null, 'unknown'],
   delivered: [null, 'unknown', 'failed', 'refused'],
@@ -255,8 +256,8 @@ export function createHandleCallback({
   }
 }
 
-/** A receipt does not say who the recipient is, so the general rules must hide it in the vendor's words. They know codes of digits alone, so
- *  of a message, whose code may have letters, the words are left out. */
+/** A receipt does not say who the recipient is, so the general rules must hide it in the vendor's words. They know
+ *  codes of digits alone, so of a message, whose code may have letters, the words are left out. */
 function receiptDetails(
   { provider, secrets }: CallbackSource,
   { status, failure }: Receipt,
@@ -289,8 +290,8 @@ const isSuperseded = (reported: AttemptDoc, all: readonly AttemptDoc[]): boolean
 const byCall = (one: AttemptDoc, other: AttemptDoc): number =>
   one.round - other.round || (one.call ?? 1) - (other.call ?? 1)
 
-/** The call of the receipt; undefined when it is that of another call: the vendor's answer to one call may name several messages. A vendor's id
- *  that we do not know is that of a call whose answer we do not know. */
+/** The call of the receipt; undefined when it is that of another call: the vendor's answer to one call may name several
+ *  messages. A vendor's id that we do not know is that of a call whose answer we do not know. */
 function callOf(receipt: Receipt, calls: readonly AttemptDoc[]): AttemptDoc | undefined {
   const reference = referenceIn(receipt)
   if (reference === null) return calls.at(-1)

@@ -60,8 +60,8 @@ const bodyValues = ({ recipient, text, code, delivery_id }: RenderedMessage): Bo
 
 const PLACEHOLDER = new RegExp(`\\{\\{(${Object.keys(PLACEHOLDERS).join('|')})\\}\\}`, 'g')
 
-/** Puts values in place of the placeholders in the strings of the configured body. One pass only: a value that looks like a placeholder stays
- *  as it is. The result is serialized afterwards, so a value cannot break out of its string. */
+/** Puts values in place of the placeholders in the strings of the configured body. One pass only: a value that looks
+ *  like a placeholder stays as it is. The result is serialized afterwards, so a value cannot break out of its string. */
 export function fillBody(body: Json, values: BodyValues): Json {
   if (typeof body === 'string') return body.replace(PLACEHOLDER, (_, name: keyof BodyValues) => values[name])
   if (Array.isArray(body)) return body.map(item => fillBody(item, values))

@@ -1,5 +1,5 @@
-// The sandbox: a provider without a vendor, for test keys. In: a message. Out: an entry in the sandbox inbox, and receipts as a vendor would
-// send them.
+// The sandbox: a provider without a vendor, for test keys. In: a message. Out: an entry in the sandbox inbox, and
+// receipts as a vendor would send them.
 //
 // Receipts survive a crash because the broker keeps the message until they are published. The process waits itself for receipts that are
 // due within a second, and returns the message to the broker for later ones: a long wait would take up the channel's prefetch, and a test

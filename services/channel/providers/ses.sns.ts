@@ -1,5 +1,6 @@
-// Takes the messages of an SNS topic. In: a callback that anyone may have sent. Out: its text, once Amazon's signature was checked. The
-// certificate of the signature is fetched from SNS in the region of the topic, and from no other address that a callback may name, and is kept.
+// Takes the messages of an SNS topic. In: a callback that anyone may have sent. Out: its text, once Amazon's signature
+// was checked. The certificate of the signature is fetched from SNS in the region of the topic, and from no other
+// address that a callback may name, and is kept.
 import { Buffer } from 'node:buffer'
 import { verify, X509Certificate } from 'node:crypto'
 import { z } from 'zod'

@@ -1,5 +1,6 @@
-// Email by Amazon SES, API v2. In: a message. Out: the id of the mail. Receipts are the events of a configuration set, through an SNS topic.
-// A tag holds the delivery id and comes back in every event. What a bounce says may name the user of a mailbox, so it is not kept.
+// Email by Amazon SES, API v2. In: a message. Out: the id of the mail. Receipts are the events of a configuration set,
+// through an SNS topic. A tag holds the delivery id and comes back in every event. What a bounce says may name the user
+// of a mailbox, so it is not kept.
 import { Buffer } from 'node:buffer'
 import { z } from 'zod'
 import type { ReportedStatus } from '../../../machines/otp.ts'

@@ -1,5 +1,6 @@
-// Composes a mail. In: a rendered message. Out: an envelope and a MIME message with a text and an HTML part, signed with DKIM if the app has
-// a key. nodemailer composes it, and keeps line breaks in names or subjects from becoming headers.
+// Composes a mail. In: a rendered message. Out: an envelope and a MIME message with a text and an HTML part, signed
+// with DKIM if the app has a key. nodemailer composes it, and keeps line breaks in names or subjects from becoming
+// headers.
 import type { Buffer } from 'node:buffer'
 import { createPrivateKey } from 'node:crypto'
 import { createTransport } from 'nodemailer'

@@ -59,8 +59,9 @@ export function createSmtpProvider(
   }
 }
 
-/** Whose fault it is that a mail was not accepted. A 4xx reply is the provider's fault; a 5xx reply about the mailbox is the recipient's; any
- *  other 5xx reply (login, sender, policy) is the provider's. When the connection ends while the mail is being sent, the outcome is unknown. */
+/** Whose fault it is that a mail was not accepted. A 4xx reply is the provider's fault; a 5xx reply about the mailbox
+ *  is the recipient's; any other 5xx reply (login, sender, policy) is the provider's. When the connection ends while
+ *  the mail is being sent, the outcome is unknown. */
 function mailFault(error: unknown): unknown {
   if (error instanceof ForbiddenTarget) return new ProviderFault('its address may not be called', { cause: error })
   if (error instanceof NotSent) return new ProviderFault('it cannot be reached', { cause: error })
@@ -82,11 +83,12 @@ const answerOf = ({ code, enhanced, text }: SmtpReply): VendorAnswer => ({
   vendorText: text,
 })
 
-/** RFC 3463: X.1 is about addresses (X.1.7 and X.1.8 about the sender's), X.2 about the mailbox. Other codes, like X.7 (policy), concern us. */
+/** RFC 3463: X.1 is about addresses (X.1.7 and X.1.8 about the sender's), X.2 about the mailbox. Other codes, like X.7
+ *  (policy), concern us. */
 const ABOUT_RECIPIENT = /^5\.(?:1\.(?!7$|8$)|2\.)/
 
-/** Replies about the mailbox from servers without enhanced codes. 50x is about our commands, 53x about our login. 521 and 554 also come from a
- *  server that takes no mail from us. */
+/** Replies about the mailbox from servers without enhanced codes. 50x is about our commands, 53x about our login. 521
+ *  and 554 also come from a server that takes no mail from us. */
 const NO_SUCH_MAILBOX: ReadonlySet<number> = new Set([550, 551, 552, 553, 556])
 
 function isRecipientFault(command: string | null, { code, enhanced }: SmtpReply): boolean {

@@ -96,7 +96,8 @@ const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['queued', 'sent'],
   ['sending', 'sent'],
   ['sent', 'sent'],
-  // Twilio lists this status without a word on what it means. Some of the message arrived: it has not failed, and another status may follow.
+  // Twilio lists this status without a word on what it means. Some of the message arrived: it has not failed, and
+  // another status may follow.
   ['partially_delivered', 'sent'],
   ['delivered', 'delivered'],
   ['read', 'delivered'],

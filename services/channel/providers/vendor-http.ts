@@ -143,8 +143,8 @@ const TEXT_MEMBERS = [
 ]
 const MAX_DEPTH = 3
 
-/** The sentence for people in a vendor's error, as it was parsed; null where there is none. It is the vendor's own and may repeat the recipient
- *  or the code. */
+/** The sentence for people in a vendor's error, as it was parsed; null where there is none. It is the vendor's own and
+ *  may repeat the recipient or the code. */
 export function errorTextIn(json: unknown): string | null {
   const texts = [...new Set(textsIn(json, 0))]
   return texts.length === 0 ? null : texts.join('. ')
@@ -160,7 +160,8 @@ function textsIn(value: unknown, depth: number): string[] {
 
 const GATEWAY_TIMEOUT = 504
 
-/** In: a `Retry-After` header, seconds or a date. Null when it says neither. How long a provider is paused at most is decided by its gate. */
+/** In: a `Retry-After` header, seconds or a date. Null when it says neither. How long a provider is paused at most is
+ *  decided by its gate. */
 export function retryAfterMs(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? ''
   const ms = /^\d+$/.test(text)

@@ -124,8 +124,9 @@ const CONTACT = SENDER.extend({
 })
 const PROFILE = z.object({ user_id: z.string(), wa_id: waId })
 
-/** The number of a user who has shared it by the button of our request. Users can also send anybody's card, which proves nothing: Meta tells
- *  the two apart by the origin. Where Meta names the sender's number itself, the card must have the same. */
+/** The number of a user who has shared it by the button of our request. Users can also send anybody's card, which
+ *  proves nothing: Meta tells the two apart by the origin. Where Meta names the sender's number itself, the card must
+ *  have the same. */
 function contactOf(item: unknown, profiles: readonly unknown[]): CallbackItem[] {
   const { data } = CONTACT.safeParse(item)
   if (!data) return []

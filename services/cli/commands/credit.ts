@@ -1,4 +1,5 @@
-// A call that gets no answer, or only one of a proxy, may have been executed. So each credit has an idempotency key, and the error tells it.
+// A call that gets no answer, or only one of a proxy, may have been executed. So each credit has an idempotency key,
+// and the error tells it.
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { bodyOf, takeItems } from '../api.ts'

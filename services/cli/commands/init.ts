@@ -1,4 +1,5 @@
-// `init` asks a few questions and writes a bootstrap file, with its API keys in files of their own, so that the bootstrap file can live in git.
+// `init` asks a few questions and writes a bootstrap file, with its API keys in files of their own, so that the
+// bootstrap file can live in git.
 import { randomBytes } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'

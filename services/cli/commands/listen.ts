@@ -1,5 +1,5 @@
-// `listen` hands the events of an app to an address that only this machine reaches. The server signs them with a secret that this program has
-// made; nothing is stored there about it, so there is nothing to remove at the end.
+// `listen` hands the events of an app to an address that only this machine reaches. The server signs them with a secret
+// that this program has made; nothing is stored there about it, so there is nothing to remove at the end.
 import { randomBytes } from 'node:crypto'
 import process from 'node:process'
 import { text } from 'node:stream/consumers'

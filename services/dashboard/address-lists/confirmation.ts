@@ -1,6 +1,6 @@
-// Finds lists of a PUT that an operator must confirm. In: the lists of the PUT, and the stored lists. Out: a problem for each class that would
-// hold more than half of all addresses. It is found before the PUT is answered: the import goes on after the answer, and would refuse
-// every client before anyone looks at it.
+// Finds lists of a PUT that an operator must confirm. In: the lists of the PUT, and the stored lists. Out: a problem
+// for each class that would hold more than half of all addresses. It is found before the PUT is answered: the import
+// goes on after the answer, and would refuse every client before anyone looks at it.
 import { Buffer } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {

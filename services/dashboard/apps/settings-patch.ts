@@ -13,7 +13,8 @@ import {
   writtenSettingsSchema,
 } from '../../domain/tenancy/settings.ts'
 
-/** Checks a patch by itself, once. What is returned merges it into stored settings, and checks what comes of that: again after a lost race. */
+/** Checks a patch by itself, once. What is returned merges it into stored settings, and checks what comes of that:
+ *  again after a lost race. */
 export function preparePatch(patch: JsonObject): (stored: SettingsInput) => CheckResult<SettingsInput> {
   const size = settingsSizeProblems(patch)
   if (size.length > 0) return () => ({ ok: false, problems: size })

@@ -1,5 +1,5 @@
-// Which changes of settings need a step-up, as machines/settings.ts declares it: a stolen session must not make them alone. In: the settings
-// as stored and as they are to be stored. Out: the paths of those that need it. Pure.
+// Which changes of settings need a step-up, as machines/settings.ts declares it: a stolen session must not make them
+// alone. In: the settings as stored and as they are to be stored. Out: the paths of those that need it. Pure.
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject } from '../../../infra/json-object.ts'
 import type { LimitRule, SettingStepUp } from '../../../machines/settings.ts'

@@ -1,6 +1,6 @@
-// What is wrong with the own texts that a change of an app sets. In: the app as it is stored, and as it would be. Out: the problems, by path
-// in the settings. Only texts that may have become wrong are checked: those that differ, or all of them where something changes that is part
-// of each. Other work has its turn between portions of them.
+// What is wrong with the own texts that a change of an app sets. In: the app as it is stored, and as it would be. Out:
+// the problems, by path in the settings. Only texts that may have become wrong are checked: those that differ, or all
+// of them where something changes that is part of each. Other work has its turn between portions of them.
 import { isDeepStrictEqual } from 'node:util'
 import { eventLoop } from '../../../infra/event-loop.ts'
 import type { JsonObject } from '../../../infra/json-object.ts'

@@ -1,5 +1,6 @@
-// Reads the ledger of a company. In: a company and what of its ledger is wanted. Out: entries, newest first. The numbers of the entries have no
-// gap and grow with time, so a time is found among them by halving: no index of times is needed.
+// Reads the ledger of a company. In: a company and what of its ledger is wanted. Out: entries, newest first. The
+// numbers of the entries have no gap and grow with time, so a time is found among them by halving: no index of times is
+// needed.
 
 import type { Docs } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'

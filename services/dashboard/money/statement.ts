@@ -1,6 +1,7 @@
-// The statement of a company's month. In: the entries of the month, oldest first. Out: opening and closing balance, what was credited, charged and
-// given back by app, channel, country, provider and price, and the exceptions that explain a difference to a vendor's invoice. The sums add up
-// to the ledger: opening + credits + charges + given back + charged again = closing.
+// The statement of a company's month. In: the entries of the month, oldest first. Out: opening and closing balance,
+// what was credited, charged and given back by app, channel, country, provider and price, and the exceptions that
+// explain a difference to a vendor's invoice. The sums add up to the ledger: opening + credits + charges + given back +
+// charged again = closing.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isoTime } from '../../../infra/iso-time.ts'
 import type { Docs } from '../../../infra/store/docs.ts'

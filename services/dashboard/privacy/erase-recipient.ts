@@ -82,11 +82,12 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     return after
   }
 
-  /** Refunds deliveries that will not be sent or have failed, because no report can refund an erased verification, and charges again what
-   *  the approval charges again, because its outbox is erased too. Any other delivery stays paid, as it does when its verification ends in
-   *  another way: otherwise a caller who erases while a provider is called would send for nothing. Without an entry that says so, the sweeper
-   *  would give back a hold that it still has to check and whose delivery it no longer finds; and an erasure that is repeated would refund a
-   *  queued message whose attempts, for which this one keeps the price, are erased by then. */
+  /** Refunds deliveries that will not be sent or have failed, because no report can refund an erased verification, and
+   *  charges again what the approval charges again, because its outbox is erased too. Any other delivery stays paid, as
+   *  it does when its verification ends in another way: otherwise a caller who erases while a provider is called would
+   *  send for nothing. Without an entry that says so, the sweeper would give back a hold that it still has to check and
+   *  whose delivery it no longer finds; and an erasure that is repeated would refund a queued message whose attempts,
+   *  for which this one keeps the price, are erased by then. */
   async function refund({ _id, company_id, context }: OtpDoc): Promise<void> {
     for (const delivery of (await failQueued(context)).deliveries) {
       const { delivery_id, micros, created_at, charge, status } = delivery

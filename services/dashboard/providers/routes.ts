@@ -44,8 +44,8 @@ const MAX_POSITION = 10_000
 const providerBody = z.strictObject({
   type: providerType,
   channel: channel.optional(),
-  /** Providers are tried in the order of positions, then of names. A new provider without a position is the last; one with the position of another
-   *  comes before that. */
+  /** Providers are tried in the order of positions, then of names. A new provider without a position is the last; one
+   *  with the position of another comes before that. */
   position: z.int().min(0).max(MAX_POSITION).optional(),
   paused: z.boolean().optional(),
   countries: providerCountries.optional(),
@@ -239,8 +239,9 @@ function refuseOthersChange(
   throw httpException(409, 'The provider was changed or deleted meanwhile. Read it again.')
 }
 
-/** The providers of the channel that move by one, so that none has the place that another is given: the one that has it, and those that
- *  follow without a gap. `all`: in their order. One of a type that this release does not know keeps its place: no message goes through it. */
+/** The providers of the channel that move by one, so that none has the place that another is given: the one that has
+ *  it, and those that follow without a gap. `all`: in their order. One of a type that this release does not know keeps
+ *  its place: no message goes through it. */
 function makeRoom(all: readonly Provider[], { _id, channel, position }: Provider): Provider[] {
   let free = position + 1
   const moved: Provider[] = []

@@ -1,6 +1,7 @@
-// Pays for a test of a provider, which is a message like any other. In: the app, the channel and the recipient of a test. Out: a charge that
-// can be given back, or a refusal: the kind of number or the country is blocked, the company has had its tests of the day, the spend cap is reached, or the
-// balance is too low. A refused test leaves nothing behind.
+// Pays for a test of a provider, which is a message like any other. In: the app, the channel and the recipient of a
+// test. Out: a charge that can be given back, or a refusal: the kind of number or the country is blocked, the company
+// has had its tests of the day, the spend cap is reached, or the balance is too low. A refused test leaves nothing
+// behind.
 import type { Clock } from '../../../infra/clock.ts'
 import { rateLimited } from '../../../infra/http/problem.ts'
 import { newId } from '../../../infra/ids.ts'

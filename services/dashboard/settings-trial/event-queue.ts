@@ -1,5 +1,5 @@
-// Events in the order of time. In: events in any order. Out: those before a time, sorted. Of events of one time, what was accepted comes before what was
-// refused: a limit is full because of what was accepted.
+// Events in the order of time. In: events in any order. Out: those before a time, sorted. Of events of one time, what
+// was accepted comes before what was refused: a limit is full because of what was accepted.
 import { isRefused, type PastEvent } from '../../../machines/replay.calls.ts'
 
 export interface EventQueue {

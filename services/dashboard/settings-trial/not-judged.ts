@@ -77,8 +77,8 @@ function mayHaveFallenBack({ deliveries, approval, failed_at, ended_at, expires_
 /** With more than this missing, the median day of the guard's week may be another one. */
 const MAX_MISSING_DAYS = Math.floor(TALLY_DAYS / 2)
 
-/** The guard compares a send with the week before it. Of that week it knows the days that its tallies still have, and those that are read; of
- *  a mail domain these alone. `readFrom`: where reading begins. */
+/** The guard compares a send with the week before it. Of that week it knows the days that its tallies still have, and
+ *  those that are read; of a mail domain these alone. `readFrom`: where reading begins. */
 export function watchGuardPast(
   { app_created_at, now }: TrialInput,
   { add }: Reasons,

@@ -1,5 +1,5 @@
-// Past calls from what is stored of them. In: a verification or a refusal. Out: what a replay plays of it (machines/replay.ts), or why it cannot
-// be judged. Recipients and client addresses are unsealed in memory only.
+// Past calls from what is stored of them. In: a verification or a refusal. Out: what a replay plays of it
+// (machines/replay.ts), or why it cannot be judged. Recipients and client addresses are unsealed in memory only.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
@@ -47,7 +47,8 @@ const addressOf = (address: string | null, abusive: boolean): PastSend['address'
         abusive,
       }
 
-/** What a trial reads of a verification, so that MongoDB need not send the rest: decoding what is read takes a fifth of the time of a trial. */
+/** What a trial reads of a verification, so that MongoDB need not send the rest: decoding what is read takes a fifth of
+ *  the time of a trial. */
 const READ_OF_DOCUMENT = [
   'machine',
   'mode',

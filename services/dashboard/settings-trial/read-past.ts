@@ -1,7 +1,7 @@
-// Reads the calls of a time from the store, in the order in which they came. In: an app and a time. Out: batches of events for a replay. What was
-// sent and what was refused are read page by page beside each other, and an event waits until nothing earlier can follow: a verification
-// holds its later messages, and an id is a little older than what it names. Other work of the process goes on after each page is read and
-// after it is played.
+// Reads the calls of a time from the store, in the order in which they came. In: an app and a time. Out: batches of
+// events for a replay. What was sent and what was refused are read page by page beside each other, and an event waits
+// until nothing earlier can follow: a verification holds its later messages, and an id is a little older than what it
+// names. Other work of the process goes on after each page is read and after it is played.
 import { setImmediate } from 'node:timers/promises'
 import { firstIdAt, type IdPrefix, ulidTime } from '../../../infra/ids.ts'
 import type { Doc, Docs, Filter, Page, Sort } from '../../../infra/store/docs.ts'

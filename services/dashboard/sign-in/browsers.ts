@@ -1,5 +1,6 @@
-// What is remembered of browsers. In: the token of a browser's cookie, and a user. Out: the verification whose code is good in this browser;
-// and whether the user has signed in there before. Ids are hashes of the token and the user's id: they tell nothing without the cookie.
+// What is remembered of browsers. In: the token of a browser's cookie, and a user. Out: the verification whose code is
+// good in this browser; and whether the user has signed in there before. Ids are hashes of the token and the user's id:
+// they tell nothing without the cookie.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../infra/clock.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'

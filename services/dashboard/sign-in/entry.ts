@@ -1,5 +1,5 @@
-// Lets a caller in and out: begins, moves and ends sessions, and tells callers who they are. In: a request, and who has signed in. Out: a session
-// in a cookie, and the caller's own data.
+// Lets a caller in and out: begins, moves and ends sessions, and tells callers who they are. In: a request, and who has
+// signed in. Out: a session in a cookie, and the caller's own data.
 import type { Context } from 'koa'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'

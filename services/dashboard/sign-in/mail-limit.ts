@@ -1,6 +1,8 @@
-// How many sign-in mails a mailbox gets in an hour, over all processes. In: the address of a user, and the browser for which a code is to be
-// sent. Out: whether it may be sent. All spellings of a mailbox count together: a company could invite a person in many of them. Anyone who knows an address can ask for codes to it, so a stranger can use up the mails that all browsers share. A browser
-// in which the user has signed in before has some of its own, which no stranger can use up.
+// How many sign-in mails a mailbox gets in an hour, over all processes. In: the address of a user, and the browser for
+// which a code is to be sent. Out: whether it may be sent. All spellings of a mailbox count together: a company could
+// invite a person in many of them. Anyone who knows an address can ask for codes to it, so a stranger can use up the
+// mails that all browsers share. A browser in which the user has signed in before has some of its own, which no
+// stranger can use up.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { HOUR_MS } from '../../../infra/time.ts'

@@ -1,5 +1,6 @@
-// Tells a person by email that they have signed in in a browser in which they had not before, so that they notice when it was another person. It
-// is sent after the answer and never hinders the sign-in: a mail that cannot be sent is logged. Without an email provider there is none.
+// Tells a person by email that they have signed in in a browser in which they had not before, so that they notice when
+// it was another person. It is sent after the answer and never hinders the sign-in: a mail that cannot be sent is
+// logged. Without an email provider there is none.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isoTime } from '../../../infra/iso-time.ts'

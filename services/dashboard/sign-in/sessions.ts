@@ -1,6 +1,7 @@
-// Sessions of the dashboard. In: a user or an operator who has signed in, or a token from a cookie. Out: a session, or null for a token that
-// is unknown, forged, expired or revoked. Nothing is cached: a session that is ended, a user that is removed and a role that is changed count from
-// the next request on, in every process. A session of an operator ends when its token leaves ADMIN_TOKEN.
+// Sessions of the dashboard. In: a user or an operator who has signed in, or a token from a cookie. Out: a session, or
+// null for a token that is unknown, forged, expired or revoked. Nothing is cached: a session that is ended, a user that
+// is removed and a role that is changed count from the next request on, in every process. A session of an operator ends
+// when its token leaves ADMIN_TOKEN.
 import { Buffer } from 'node:buffer'
 import { createHash, createHmac } from 'node:crypto'
 import type { Clock } from '../../../infra/clock.ts'
@@ -46,11 +47,12 @@ export interface NewSession {
 }
 
 export interface Sessions {
-  /** A session that is not stored yet. `former`: the session of the same person that it continues, which ends when that would have ended. */
+  /** A session that is not stored yet. `former`: the session of the same person that it continues, which ends when that
+   *  would have ended. */
   create(person: Person, browser: string, former?: FormerSession): NewSession
   insert(session: SessionDoc): Promise<void>
-  /** The caller of a request with this token; null when it has no session. `isUse`: false for a call that a page makes by itself, which does not
-   *  keep the session from ending. */
+  /** The caller of a request with this token; null when it has no session. `isUse`: false for a call that a page makes
+   *  by itself, which does not keep the session from ending. */
   find(token: string, options?: { isUse?: boolean }): Promise<Principal | null>
   /** The session with this id, if it is one of these. */
   own(owner: SessionOwner, id: string): Promise<SessionDoc | null>

@@ -1,5 +1,6 @@
-// A signed-in person proves again who they are, so that their session may make the changes that need it (../step-up.ts): a user with a passkey
-// or with a fresh code, which comes to the address of the user; an operator with the token. The proof counts in the session of the call alone.
+// A signed-in person proves again who they are, so that their session may make the changes that need it
+// (../step-up.ts): a user with a passkey or with a fresh code, which comes to the address of the user; an operator with
+// the token. The proof counts in the session of the call alone.
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
@@ -151,7 +152,8 @@ async function prove(deps: SignInDeps, ctx: Context, caller: Principal, proof: P
   return 'code'
 }
 
-/** The name of the operator with this token. A wrong one counts as one in an Authorization header does; the session goes on, so it is not 401. */
+/** The name of the operator with this token. A wrong one counts as one in an Authorization header does; the session
+ *  goes on, so it is not 401. */
 function operatorWith({ identifyOperator }: SignInDeps, ctx: Context, token: string): string {
   try {
     return identifyOperator(ctx, { token })

@@ -1,5 +1,6 @@
-// How many invitations a company's users make in a day, over all processes. In: a company, and the address that it invites. Out: nothing, or 429. The
-// limit of an address is the company's own: what other companies do neither shows in it nor uses it up.
+// How many invitations a company's users make in a day, over all processes. In: a company, and the address that it
+// invites. Out: nothing, or 429. The limit of an address is the company's own: what other companies do neither shows in
+// it nor uses it up.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'

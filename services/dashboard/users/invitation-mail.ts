@@ -1,8 +1,8 @@
 // Tells a person by email that they are invited. In: an invitation. Out: whether a provider took
 // the mail. An invitation counts without it: its author then passes the address of the dashboard on.
 //
-// Strangers get this mail from the deployment's own address, so it holds nothing that its author could write but the name of the company, and that
-// only where no mail program makes a link of it.
+// Strangers get this mail from the deployment's own address, so it holds nothing that its author could write but the
+// name of the company, and that only where no mail program makes a link of it.
 import type { Logger } from '../../../infra/log/log.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
 import type { SendConsoleMail } from '../../domain/tenancy/console-mail.ts'

@@ -1,6 +1,6 @@
-// The filters of lists of verifications. In: a query, and the apps that its caller may see. Out: which documents a page reads, and which of
-// them it shows. An index serves the recipient, the metadata, the app and the time. The rest is tested on the documents: an index more would cost every
-// send, and the status changes with the clock alone.
+// The filters of lists of verifications. In: a query, and the apps that its caller may see. Out: which documents a page
+// reads, and which of them it shows. An index serves the recipient, the metadata, the app and the time. The rest is
+// tested on the documents: an index more would cost every send, and the status changes with the clock alone.
 import { z } from 'zod'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'

@@ -1,5 +1,6 @@
-// What operators do with endpoints: enable, pause, delete and test them, and send events again. In: the endpoint or event. Out: changes in the
-// store, and a reminder for the webhook actor, which sends the events. If a crash prevents the reminder, the sweeper sends it.
+// What operators do with endpoints: enable, pause, delete and test them, and send events again. In: the endpoint or
+// event. Out: changes in the store, and a reminder for the webhook actor, which sends the events. If a crash prevents
+// the reminder, the sweeper sends it.
 import type { Broker } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import { newId } from '../../../infra/ids.ts'

@@ -166,8 +166,8 @@ function settingsOf({ name, url, events, payload }: EndpointFields) {
   return { $set, $unset }
 }
 
-/** Enabling an endpoint in state `failing` resets its count of failures. `retriesToo`: enabling one that is `active` makes its events in retry
- *  due, which saving it as active, perhaps again and again, does not. */
+/** Enabling an endpoint in state `failing` resets its count of failures. `retriesToo`: enabling one that is `active`
+ *  makes its events in retry due, which saving it as active, perhaps again and again, does not. */
 export const setStatus = (
   request: AdminRequest,
   { app: { company_id }, find }: FoundEndpoint,

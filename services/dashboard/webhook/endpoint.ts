@@ -1,5 +1,5 @@
-// The endpoints of an app, and its webhook, which is the oldest of them. What can be done with an endpoint is declared once and served under
-// both paths. A secret that is made here is shown in that answer only.
+// The endpoints of an app, and its webhook, which is the oldest of them. What can be done with an endpoint is declared
+// once and served under both paths. A secret that is made here is shown in that answer only.
 import { z } from 'zod'
 import { findEndpoints } from '../../domain/webhooks/documents.ts'
 import { endpointId, eventFilterOf, refOf } from '../../domain/webhooks/endpoint-ids.ts'

@@ -1,6 +1,6 @@
-// The filters of an app's list of events. In: a query. Out: which documents a page reads, and which of them it shows. An index serves the app,
-// the time, one event, one verification, an endpoint other than the first, test mode, and the states that need an operator. The rest is
-// tested on the documents: an index more would cost every event.
+// The filters of an app's list of events. In: a query. Out: which documents a page reads, and which of them it shows.
+// An index serves the app, the time, one event, one verification, an endpoint other than the first, test mode, and the
+// states that need an operator. The rest is tested on the documents: an index more would cost every event.
 import { z } from 'zod'
 import { firstIdAt } from '../../../infra/ids.ts'
 import type { Docs, Filter } from '../../../infra/store/docs.ts'

@@ -1,6 +1,6 @@
-// Events for a receiver without a public address, such as a developer's machine: a program asks for them and hands them on. Nothing is stored
-// about it. The caller gives the secret that signs and names the events it has, so there is nothing to remove when it ends, and the webhook
-// actor does not know of it. docs/decisions/listening.md says why.
+// Events for a receiver without a public address, such as a developer's machine: a program asks for them and hands them
+// on. Nothing is stored about it. The caller gives the secret that signs and names the events it has, so there is
+// nothing to remove when it ends, and the webhook actor does not know of it. docs/decisions/listening.md says why.
 import { z } from 'zod'
 import { firstIdAt } from '../../../infra/ids.ts'
 import { isoTime } from '../../../infra/iso-time.ts'

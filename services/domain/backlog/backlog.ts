@@ -1,6 +1,7 @@
-// What waits to be sent: deliveries by channel, and webhook events. In: the store, and the queue of the webhook actor. Out: how many could be
-// worked on now, and how long the one that waits longest has waited. A delivery that is `queued` is in the index of `owed_at`, wherever its
-// message is: in the channel's queue, in a consumer, or in a wait queue. Those whose provider is being called are subtracted.
+// What waits to be sent: deliveries by channel, and webhook events. In: the store, and the queue of the webhook actor.
+// Out: how many could be worked on now, and how long the one that waits longest has waited. A delivery that is `queued`
+// is in the index of `owed_at`, wherever its message is: in the channel's queue, in a consumer, or in a wait queue.
+// Those whose provider is being called are subtracted.
 import type { Broker } from '../../../infra/broker/broker.ts'
 import { depthIfKnown } from '../../../infra/broker/depth.ts'
 import type { Clock } from '../../../infra/clock.ts'

@@ -8,7 +8,8 @@ export interface ChannelLoadDoc extends Doc {
   channel: Channel
   /** The verifications whose provider is being called, or whose call has ended and is not reported yet. */
   in_hand: string[]
-  /** The apps whose messages the process holds, or has given back to the broker within the last minute, because their providers were busy. */
+  /** The apps whose messages the process holds, or has given back to the broker within the last minute, because their
+   *  providers were busy. */
   busy_apps: string[]
   /** Past it, the process has died. */
   valid_until: number

@@ -1,6 +1,6 @@
-// In: the bootstrap file as parsed JSON of any shape. Out: the same, where each key with a `key_file` has what is in that file as its `key`,
-// the same of the secrets of hooks, and a problem for each file that cannot be used. So a file in git can name the secrets of Docker and
-// Kubernetes.
+// In: the bootstrap file as parsed JSON of any shape. Out: the same, where each key with a `key_file` has what is in
+// that file as its `key`, the same of the secrets of hooks, and a problem for each file that cannot be used. So a file
+// in git can name the secrets of Docker and Kubernetes.
 import { isJsonObject } from '../../../infra/json-object.ts'
 import { MODES } from '../../../machines/otp.ts'
 import type { InputProblem } from '../tenancy/problems.ts'

@@ -1,7 +1,8 @@
-// What the fraud guard stores. Tallies of apps, countries and ranges of a million numbers have plain names, because these identify no
-// person; a mail domain may be one person's, so its tally is stored under a keyed index, beside those of networks. Blocks of ten thousand numbers are stored for two hours under a keyed index, and each number in one by parts of two more. The
-// history of a number or a mailbox is stored for a day, and the tally of a network of suspect client addresses for two hours, each under a keyed index.
-// Decisions show a masked recipient.
+// What the fraud guard stores. Tallies of apps, countries and ranges of a million numbers have plain names, because
+// these identify no person; a mail domain may be one person's, so its tally is stored under a keyed index, beside those
+// of networks. Blocks of ten thousand numbers are stored for two hours under a keyed index, and each number in one by
+// parts of two more. The history of a number or a mailbox is stored for a day, and the tally of a network of suspect
+// client addresses for two hours, each under a keyed index. Decisions show a masked recipient.
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'

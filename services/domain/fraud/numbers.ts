@@ -1,6 +1,6 @@
-// What the fraud guard stores of numbers and mailboxes. In: a number. Out: the keyed id of its block of ten thousand numbers, what tells the number apart
-// within the block, and the id of its own history, which is kept for what devices send in live mode. Also removes a number from its block, and
-// its history, when its recipient is erased.
+// What the fraud guard stores of numbers and mailboxes. In: a number. Out: the keyed id of its block of ten thousand
+// numbers, what tells the number apart within the block, and the id of its own history, which is kept for what devices
+// send in live mode. Also removes a number from its block, and its history, when its recipient is erased.
 //
 // Each index of a block has a scope of its own. A part of the recipient's index, or the two digits of the hundred in the clear, would let a
 // thief of the store match the numbers of a block with verifications, whose masked recipients show the last two digits.

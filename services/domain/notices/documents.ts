@@ -1,5 +1,5 @@
-// Notices as they are stored: one document for each incident. The sweeper opens and closes them (services/sweeper/incidents.ts) and tells of
-// them (services/sweeper/tell-notices.ts).
+// Notices as they are stored: one document for each incident. The sweeper opens and closes them
+// (services/sweeper/incidents.ts) and tells of them (services/sweeper/tell-notices.ts).
 import type { RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection } from '../../../infra/store/store.ts'
 import type { OpsEventType } from '../../../machines/webhook-events.ts'

@@ -1,5 +1,5 @@
-// Who is told of a company's incidents by email: its owners. That a user's MAC is good is not asked: a MAC guards access, a notice grants none,
-// and the sweeper, which sends notices, has no key to check it.
+// Who is told of a company's incidents by email: its owners. That a user's MAC is good is not asked: a MAC guards
+// access, a notice grants none, and the sweeper, which sends notices, has no key to check it.
 import { isInvitation, type UserDoc, type UserStore } from '../users/documents.ts'
 
 /** More are not told. */

@@ -9,8 +9,8 @@ export interface CanaryDoc extends Doc {
   format: number
 }
 
-/** The collections that hold sealed texts, in the order of the rotation. Providers, webhooks, apps and users come first: they are few and matter
- *  most. */
+/** The collections that hold sealed texts, in the order of the rotation. Providers, webhooks, apps and users come
+ *  first: they are few and matter most. */
 export const SEALED_COLLECTIONS = ['providers', 'webhooks', 'apps', 'users', 'otps', 'claims', 'refusals'] as const
 export type SealedCollection = (typeof SEALED_COLLECTIONS)[number]
 

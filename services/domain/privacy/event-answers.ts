@@ -1,5 +1,6 @@
-// Erases what endpoints answered to events. In: events. Out: their answers and traces erased, and no answer kept from later calls. An event
-// itself holds ids and outcomes, which identify no person once the verification is erased; but an endpoint's answer may contain personal data.
+// Erases what endpoints answered to events. In: events. Out: their answers and traces erased, and no answer kept from
+// later calls. An event itself holds ids and outcomes, which identify no person once the verification is erased; but an
+// endpoint's answer may contain personal data.
 import type { Pipeline } from '../../../infra/store/docs.ts'
 import type { EventAttempt, EventDoc, WebhookStore } from '../webhooks/documents.ts'
 

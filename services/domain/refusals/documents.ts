@@ -50,7 +50,8 @@ export interface RefusalDoc extends Doc {
   /** The recipient's keyed index, as that of a verification; of a text that is no recipient, the index of the text. Absent where the
    *  refusal came before the recipient was read. */
   recipient?: string
-  /** How the call can be judged again, by other settings; absent in test mode, of what the edge refused, and in refusals of former releases. */
+  /** How the call can be judged again, by other settings; absent in test mode, of what the edge refused, and in
+   *  refusals of former releases. */
   judged?: RefusedCall
   purge_at: Date
 }

@@ -1,6 +1,7 @@
-// Records refused sends, resends and messages. In: a refusal. Out: the metric, the listener's count, and a document that is written in the background,
-// so that no caller waits for it. In a flood only a number per minute is stored, the rest is only counted. The records are best effort: a
-// process that crashes, or cannot reach the store, loses those that it has not written.
+// Records refused sends, resends and messages. In: a refusal. Out: the metric, the listener's count, and a document
+// that is written in the background, so that no caller waits for it. In a flood only a number per minute is stored, the
+// rest is only counted. The records are best effort: a process that crashes, or cannot reach the store, loses those
+// that it has not written.
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
@@ -25,8 +26,9 @@ export interface RefusedRecipient {
   index: string
 }
 
-/** Under every data key, the current one first. Texts that are no recipient are indexed too: a number that was sent with spaces or without
- *  its plus is found, and erased, by any spelling. In other texts a space counts as a plus, because a plus in a query arrives as a space. */
+/** Under every data key, the current one first. Texts that are no recipient are indexed too: a number that was sent
+ *  with spaces or without its plus is found, and erased, by any spelling. In other texts a space counts as a plus,
+ *  because a plus in a query arrives as a space. */
 export const refusedRecipientIndexes = (keyring: Pick<Keyring, 'indexes'>, appMode: AppMode, text: string): string[] =>
   recipientIndexes(keyring, appMode, lookupForm(text).replaceAll(' ', '+'))
 

@@ -1,5 +1,6 @@
-// Counts of routes by slot, as a document of ten minutes holds them. In the store they are one text: a route, and for each of its slots the
-// number of the slot, its messages, and those that were tried and approved: `server sms GB main=0 3 2 2 7 1 0 0;server sms DE main=4 1 1 0`.
+// Counts of routes by slot, as a document of ten minutes holds them. In the store they are one text: a route, and for
+// each of its slots the number of the slot, its messages, and those that were tried and approved: `server sms GB main=0
+// 3 2 2 7 1 0 0;server sms DE main=4 1 1 0`.
 import { MINUTE_MS } from '../../../infra/time.ts'
 import { ROUTE_SLOT_MS, type RouteSlot } from '../../../machines/routes.ts'
 import type { RouteEntry } from './contribution.ts'

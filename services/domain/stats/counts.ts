@@ -1,7 +1,7 @@
-// The numbers of a statistic. A cell holds the counts of one value, such as the channel `sms`; cells hold those of all values of one
-// dimension. In the store the cells of a dimension are one text, because a query reads tens of thousands of them. A cell is its value, its
-// counts in the order of COUNTS, and the approvals by time: `sms=12 11 9 8 0 2 1 0 1 7:5 12:3;email=1 1 1 0 0 1 0 0 0`. A release with fewer
-// counts has stored fewer; those that are missing are zero.
+// The numbers of a statistic. A cell holds the counts of one value, such as the channel `sms`; cells hold those of all
+// values of one dimension. In the store the cells of a dimension are one text, because a query reads tens of thousands
+// of them. A cell is its value, its counts in the order of COUNTS, and the approvals by time: `sms=12 11 9 8 0 2 1 0 1
+// 7:5 12:3;email=1 1 1 0 0 1 0 0 0`. A release with fewer counts has stored fewer; those that are missing are zero.
 import { type ApprovalTimes, compactTimes } from './approval-times.ts'
 
 /** `failed` counts verifications. Of messages, `queued` wait for a provider, `unsent` failed before a provider took them, and `undelivered`

@@ -1,5 +1,6 @@
-// The secret of an app's widget of challenges. In: settings as they are written, with the secret in the clear. Out: settings that hold its
-// fingerprint in its place, and the sealed secret, which is stored beside them: so settings can be shown, compared, audited and tried without it.
+// The secret of an app's widget of challenges. In: settings as they are written, with the secret in the clear. Out:
+// settings that hold its fingerprint in its place, and the sealed secret, which is stored beside them: so settings can
+// be shown, compared, audited and tried without it.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isJsonObject } from '../../../infra/json-object.ts'
 import { widgetSecret } from '../../../machines/settings.values.ts'
@@ -28,7 +29,8 @@ export function withoutChallengeSecret<Written extends object>(
   return { settings: { ...settings, challenge: shown }, secret }
 }
 
-/** A fingerprint stands for the stored secret alone. That is not sent to another address than before: who may change settings would get it. */
+/** A fingerprint stands for the stored secret alone. That is not sent to another address than before: who may change
+ *  settings would get it. */
 export function challengeSecretProblems(before: Settings, after: Settings, secret: string | null): InputProblem[] {
   const problem = (message: string): InputProblem[] => [{ path: 'challenge.secret', message }]
   if (secret !== null || secretIn(after) === null) return []

@@ -10,8 +10,9 @@ import { channelCallQueue } from './provider-test.ts'
 import type { Tenancy } from './tenancy.ts'
 
 export interface ConsoleMail {
-  /** Has the form of a delivery's id. A mail that may be sent again, because it is not known whether it was sent, has the same one each time:
-   *  its Message-ID is made of it, and mailboxes drop or fold what comes twice. Absent: a new one. */
+  /** Has the form of a delivery's id. A mail that may be sent again, because it is not known whether it was sent, has
+   *  the same one each time: its Message-ID is made of it, and mailboxes drop or fold what comes twice. Absent: a new
+   *  one. */
   id?: string
   recipient: string
   subject: string
@@ -61,7 +62,8 @@ export const createConsoleMails =
     return ((await deps.broker.request(channelCallQueue('email'), message, budgetMs)) as ConsoleMailAnswer).kind
   }
 
-/** Whether this deployment has an email provider that is not paused. A config that cannot be read now counts: other processes may read it. */
+/** Whether this deployment has an email provider that is not paused. A config that cannot be read now counts: other
+ *  processes may read it. */
 export async function hasConsoleMail(tenancy: Pick<Tenancy, 'providersOf'>): Promise<boolean> {
   const { providers, unreadable } = await tenancy.providersOf(CONSOLE_APP_ID, 'email')
   return [...providers, ...unreadable].some(({ paused }) => !paused)

@@ -11,10 +11,11 @@ import type { WEBHOOK_COLLECTIONS } from '../webhooks/documents.ts'
 import { isProviderType, type ProviderType } from './provider-types/list.ts'
 import type { SettingsInput } from './settings.ts'
 
-/** What can be closed. The keys of a closed app are refused, and the admin API sends nothing for it; what it began goes on. For the apps of a
- *  closed company nothing is started either, and neither vendors nor endpoints are called: users' messages change nothing, a failed message
- *  has no fallback, what waits for a provider fails and is refunded, and events wait. What went out before is settled: receipts, refunds,
- *  expiry, retention. The users of a closed company change nothing, but they erase people. */
+/** What can be closed. The keys of a closed app are refused, and the admin API sends nothing for it; what it began goes
+ *  on. For the apps of a closed company nothing is started either, and neither vendors nor endpoints are called: users'
+ *  messages change nothing, a failed message has no fallback, what waits for a provider fails and is refunded, and
+ *  events wait. What went out before is settled: receipts, refunds, expiry, retention. The users of a closed company
+ *  change nothing, but they erase people. */
 export interface Closable {
   /** Absent or null while it is open. */
   closed_at?: number | null

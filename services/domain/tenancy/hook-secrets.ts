@@ -1,5 +1,5 @@
-// The secrets of a login that signs its calls at /hooks/…: a few for each mode. The login makes them and shows each once. Supabase has one for
-// each of its hooks, and writes several of a hook as `A|B`.
+// The secrets of a login that signs its calls at /hooks/…: a few for each mode. The login makes them and shows each
+// once. Supabase has one for each of its hooks, and writes several of a hook as `A|B`.
 import { z } from 'zod'
 import { isBase64 } from '../../../infra/base64.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'

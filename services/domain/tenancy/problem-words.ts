@@ -1,6 +1,6 @@
-// What is wrong with a value, in words that follow the name of its member: "limit must be a whole number from 1 to 100". In: what zod found.
-// Out: the words. They stand in for zod's own texts, which name types of its implementation. A message in a schema goes before them.
-// The client API, the admin API and the bootstrap file all use them.
+// What is wrong with a value, in words that follow the name of its member: "limit must be a whole number from 1 to
+// 100". In: what zod found. Out: the words. They stand in for zod's own texts, which name types of its implementation.
+// A message in a schema goes before them. The client API, the admin API and the bootstrap file all use them.
 import { z } from 'zod'
 
 type Issue = z.core.$ZodRawIssue

@@ -1,5 +1,6 @@
-// A test of a provider: one real message with a made-up code. In: the call that the dashboard sends to the processes of a channel. Out: what
-// the vendor said to the message. Messages between actors; the recipient is sealed in them, and the code is in neither.
+// A test of a provider: one real message with a made-up code. In: the call that the dashboard sends to the processes of
+// a channel. Out: what the vendor said to the message. Messages between actors; the recipient is sealed in them, and
+// the code is in neither.
 import type { ChannelCallQueue } from '../../../infra/broker/topology.ts'
 import { isJsonObject } from '../../../infra/json-object.ts'
 import type { Channel } from '../../../machines/channels.ts'

@@ -88,8 +88,8 @@ function widgetProblems({ challenge, allowed_origins }: Pick<AppSettings, 'chall
 
 /** Of an app's settings as they are written, as JSON in UTF-8: every process keeps the settings of its apps in memory. */
 export const MAX_SETTINGS_BYTES = 256 * 1024
-/** Members and items of lists, of all of them together. More than all countries, languages and rules have, and few enough to be checked in a
- *  moment, however wrong they are. */
+/** Members and items of lists, of all of them together. More than all countries, languages and rules have, and few
+ *  enough to be checked in a moment, however wrong they are. */
 const MAX_SETTINGS_VALUES = 4_000
 /** In a channel: the language of each message is chosen among them. */
 const MAX_LANGUAGES = 100

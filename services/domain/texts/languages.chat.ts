@@ -1,6 +1,6 @@
-// The sentences of a WhatsApp chat, by language: the text that a wa.me link fills in for the user, and our replies. message-text.ts fills in
-// `{app}` and `{reference}`. languages.ts says how to add a language.
-// The user's text says what sending it does, so that a user does not approve a stranger's sign-in by mistake. The reference has a line of
+// The sentences of a WhatsApp chat, by language: the text that a wa.me link fills in for the user, and our replies.
+// message-text.ts fills in `{app}` and `{reference}`. languages.ts says how to add a language. The user's text says
+// what sending it does, so that a user does not approve a stranger's sign-in by mistake. The reference has a line of
 // its own, so that a right-to-left script does not reorder it.
 
 export interface ChatSentences {

@@ -6,11 +6,12 @@
 //   3. REFUSAL_SENTENCES in languages.refusals.ts;
 //   4. services/channel/providers/whatsapp_cloud.languages.ts, if Meta's code for it is not in the list there. If Meta has no templates in
 //      the language, name it in whatsapp_cloud.languages.test.ts instead.
-// languages.chat.test.ts, which looks at both files, and whatsapp_cloud.languages.test.ts fail for a language that is missing in one of them. A language that is
-// written from right to left is also named in mail-html.test.ts.
-// Everything else follows from SENTENCES: the choice of a language, the direction of a mail, the removal of codes from the log.
+// languages.chat.test.ts, which looks at both files, and whatsapp_cloud.languages.test.ts fail for a language that is
+// missing in one of them. A language that is written from right to left is also named in mail-html.test.ts. Everything
+// else follows from SENTENCES: the choice of a language, the direction of a mail, the removal of codes from the log.
 
-/** In some languages an app's name would have to be inflected; there it stands before a colon. Minutes are abbreviated for the same reason. */
+/** In some languages an app's name would have to be inflected; there it stands before a colon. Minutes are abbreviated
+ *  for the same reason. */
 export interface Sentences {
   /** The whole SMS, and the subject of a mail. With an app name of 20 characters and a code of 8 digits it has at most 70 characters, so
    *  that it fits one SMS segment in any script. */

@@ -1,6 +1,7 @@
-// Renders the HTML of a mail. In: its sentences, app name and code. Out: a small document that loads nothing. It sets no colours, so that the
-// mail program's light or dark scheme applies. The code is large, reads from left to right in any script and is selected with one tap.
-// App name and code are escaped, and isolated with <bdi> so that their direction does not change that of the sentence.
+// Renders the HTML of a mail. In: its sentences, app name and code. Out: a small document that loads nothing. It sets
+// no colours, so that the mail program's light or dark scheme applies. The code is large, reads from left to right in
+// any script and is selected with one tap. App name and code are escaped, and isolated with <bdi> so that their
+// direction does not change that of the sentence.
 import { escapeHtml } from '../../../infra/html.ts'
 import { fill } from './fill.ts'
 import type { Sentences } from './languages.ts'

@@ -1,5 +1,6 @@
-// Writes the text of a message. In: a channel, a language, the app's name and the code. Out: a text; for mail also a subject and HTML. Pure:
-// the channel actor sends it and the sandbox inbox shows it, and both must get the same text. languages.ts says how to add a language.
+// Writes the text of a message. In: a channel, a language, the app's name and the code. Out: a text; for mail also a
+// subject and HTML. Pure: the channel actor sends it and the sandbox inbox shows it, and both must get the same text.
+// languages.ts says how to add a language.
 import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { SendText } from '../../../machines/otp.ts'
@@ -18,7 +19,8 @@ export interface MessageInput {
   locale: string
   app: string
   code: string
-  /** How long the code is valid. Null where that is not known: then nothing is said of it, and an own text that would say it is not used. */
+  /** How long the code is valid. Null where that is not known: then nothing is said of it, and an own text that would
+   *  say it is not used. */
   minutes: number | null
   /** What an SMS ends with; null: nothing. */
   ending: TextEnding | null

@@ -38,8 +38,8 @@ const MAX_SMS_SEGMENTS = 2
 const MAX_MESSAGE_LENGTH = 4_096
 const KNOWN = new Set(['code', 'app', 'minutes'])
 
-/** An address, or a word that phones make a link of. The ideographic full stop separates labels of a domain too, but ends sentences as well:
- *  it makes a link between Latin letters only, or before a path. */
+/** An address, or a word that phones make a link of. The ideographic full stop separates labels of a domain too, but
+ *  ends sentences as well: it makes a link between Latin letters only, or before a path. */
 const LINK =
   /:\/\/|\bwww\.|[\p{L}\p{N}-]\.\p{L}{2,}|\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<=[a-z][a-z\d-]*)。[a-z]{2,}|[a-z\d]。[a-z]{2,}\//iu
 

@@ -1,6 +1,8 @@
-// What is stored about the people who use the dashboard: users, sessions, passkeys, tickets with which operators sign in once, and what a
-// sign-in by code or passkey needs. A user is a person in one company: a person in several is several users with one address (people.ts). Addresses and names are personal data: both are sealed, and a user is found by a keyed index of the
-// address. Of the tokens in cookies and of a ticket only hashes are stored. What grants access has a MAC (grants.ts).
+// What is stored about the people who use the dashboard: users, sessions, passkeys, tickets with which operators sign
+// in once, and what a sign-in by code or passkey needs. A user is a person in one company: a person in several is
+// several users with one address (people.ts). Addresses and names are personal data: both are sealed, and a user is
+// found by a keyed index of the address. Of the tokens in cookies and of a ticket only hashes are stored. What grants
+// access has a MAC (grants.ts).
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
@@ -70,8 +72,8 @@ export interface PasskeyDoc extends RevisedDoc, GrantingDoc {
   name: string
   created_at: number
   last_used_at: number | null
-  /** Its place among the passkeys of the person, from 1: at most one passkey has it, so the limit holds in a race. `person`: the first user of the
-   *  person. Both are absent in passkeys of an earlier release. */
+  /** Its place among the passkeys of the person, from 1: at most one passkey has it, so the limit holds in a race.
+   *  `person`: the first user of the person. Both are absent in passkeys of an earlier release. */
   person?: string
   slot?: number
 }

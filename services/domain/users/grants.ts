@@ -1,6 +1,7 @@
-// Documents that grant access carry a MAC over their id and every member that grants, under a key that only roles with CODE_SECRETS have. In: a
-// document. Out: its MAC; or, of a stored one, whether it may be believed. Who can only write to the store, or has only DATA_KEYS, cannot
-// make such a document, nor give one the role, company or operator of another. An old document that is put back is not told from a new one.
+// Documents that grant access carry a MAC over their id and every member that grants, under a key that only roles with
+// CODE_SECRETS have. In: a document. Out: its MAC; or, of a stored one, whether it may be believed. Who can only write
+// to the store, or has only DATA_KEYS, cannot make such a document, nor give one the role, company or operator of
+// another. An old document that is put back is not told from a new one.
 //
 // The address of a user is covered in the clear, not as it is sealed: the sweeper seals it again when data keys rotate, and has no
 // CODE_SECRETS.

@@ -1,5 +1,5 @@
-// The users that are one person. In: an address. Out: what the owner of its mailbox may use: memberships, and invitations that are still open.
-// Users without a good MAC are left out.
+// The users that are one person. In: an address. Out: what the owner of its mailbox may use: memberships, and
+// invitations that are still open. Users without a good MAC are left out.
 //
 // Addresses are looked up without regard to case, and some letters outside ASCII have the same lower case as others: two such mailboxes
 // may belong to two people. So a person has the users of one spelling, in which only A to Z and a to z are the same.
@@ -9,9 +9,9 @@ import { findUsersByEmail, isInvitation, type UserDoc, type UserStore, userConte
 import type { Grants } from './grants.ts'
 
 export interface People {
-  /** For a person who has still to prove the address of the first. Memberships come before invitations, each oldest first, so that no
-   *  company changes which is the first by inviting a person who is a member elsewhere. Where no user has this spelling of the address, those of
-   *  another are found. */
+  /** For a person who has still to prove the address of the first. Memberships come before invitations, each oldest
+   *  first, so that no company changes which is the first by inviting a person who is a member elsewhere. Where no user
+   *  has this spelling of the address, those of another are found. */
   withAddress(email: string): Promise<UserDoc[]>
   /** The users of the same person, in the same order. */
   sameAs(user: UserDoc): Promise<UserDoc[]>

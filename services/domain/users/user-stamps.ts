@@ -1,6 +1,6 @@
-// Renews the MACs of users and passkeys at the start of a dashboard. In: a store. Out: every one that an older code secret stamped has a MAC of
-// the current one, so that the older secret can be removed. One without a good MAC is left as it is: only an operator may stamp a user, who is
-// reported, and a passkey is added anew.
+// Renews the MACs of users and passkeys at the start of a dashboard. In: a store. Out: every one that an older code
+// secret stamped has a MAC of the current one, so that the older secret can be removed. One without a good MAC is left
+// as it is: only an operator may stamp a user, who is reported, and a passkey is added anew.
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { scanAll } from '../../../infra/store/scan.ts'

@@ -1,5 +1,6 @@
-// What is stored of verifications, and of messages, which are documents of the same kind. Personal data is sealed or a keyed index. Codes and
-// tokens are not stored; the code of a message, which its caller made, is sealed until the message has ended.
+// What is stored of verifications, and of messages, which are documents of the same kind. Personal data is sealed or a
+// keyed index. Codes and tokens are not stored; the code of a message, which its caller made, is sealed until the
+// message has ended.
 import { SWEPT } from '../../../infra/partitions.ts'
 import type { Doc, Docs, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
@@ -132,7 +133,8 @@ export type AttemptResult = 'accepted' | 'refused' | 'failed' | 'unknown'
 /** The end of a round is stored as an attempt with this in place of a provider's name. */
 export const END_OF_ROUND = ''
 
-/** The documents that belong to an owner, a delivery or a verification: their ids begin with its id and a colon, which a semicolon follows. */
+/** The documents that belong to an owner, a delivery or a verification: their ids begin with its id and a colon, which
+ *  a semicolon follows. */
 export const ownedBy = (owner: string) => ({ _id: { $gte: `${owner}:`, $lt: `${owner};` } })
 
 /** More than any app has providers, times the rounds of a delivery. */

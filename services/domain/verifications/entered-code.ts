@@ -7,7 +7,8 @@ const WHITE_SPACE_AND_HYPHENS = /[\s\p{White_Space}\p{Dash}\p{Format}]/gu
 const DIGIT_OF_ANOTHER_SCRIPT = /(?![0-9])\p{Nd}/gu
 const DECIMAL_DIGIT = /^\p{Nd}$/u
 
-/** Far longer than any code with what stands between its digits. A longer text is cut: it would keep the process busy, and cannot be right. */
+/** Far longer than any code with what stands between its digits. A longer text is cut: it would keep the process busy,
+ *  and cannot be right. */
 const MAX_LENGTH = 200
 
 export const normalizeCode = (text: string): string =>

@@ -1,5 +1,6 @@
-// Finds the latest verification of a recipient in an app and mode. In: the recipient in canonical form. Out: its document, or null. Those that
-// devices started do not count for a server and the other way round: anyone can start one with a publishable key, for any number.
+// Finds the latest verification of a recipient in an app and mode. In: the recipient in canonical form. Out: its
+// document, or null. Those that devices started do not count for a server and the other way round: anyone can start one
+// with a publishable key, for any number.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { firstIdAt } from '../../../infra/ids.ts'
 import type { Docs } from '../../../infra/store/docs.ts'

@@ -1,5 +1,5 @@
-// The code of a verification, and the message of a delivery. In: a verification with sealed data. Out: the code; or recipient, code and text.
-// Both are in the clear, and must never be stored or logged.
+// The code of a verification, and the message of a delivery. In: a verification with sealed data. Out: the code; or
+// recipient, code and text. Both are in the clear, and must never be stored or logged.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 import { idOf, triesOf } from '../../../machines/otp.ids.ts'
@@ -75,7 +75,7 @@ function minutesOf(otp: Otp, delivery: Pick<Delivery, 'created_at'>): number | n
   return leftMs < MINUTE_MS ? null : minutesInText(leftMs)
 }
 
-/** From when the message was made: an answer in the chat does not start the lifetime again. A later resend does, but an earlier message still
- *  says its own. */
+/** From when the message was made: an answer in the chat does not start the lifetime again. A later resend does, but an
+ *  earlier message still says its own. */
 const validMs = ({ expires_at, rules }: Otp, { created_at }: Pick<Delivery, 'created_at'>): number =>
   Math.min(rules.ttl_ms, expires_at - created_at)

@@ -1,5 +1,6 @@
-// Metadata of a verification: what the caller's backend wants to find again with it. It is sealed in the document. Each of its members has a
-// document of its own with a keyed index, by which verifications are found; a verification without metadata has none.
+// Metadata of a verification: what the caller's backend wants to find again with it. It is sealed in the document. Each
+// of its members has a document of its own with a keyed index, by which verifications are found; a verification without
+// metadata has none.
 import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { MetadataIndexDoc, OtpDoc } from './documents.ts'

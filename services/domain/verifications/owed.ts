@@ -1,7 +1,7 @@
-// What an accepted send still owes, as its own document tells it: deliveries that are `queued`, the webhook events that it has caused, and the
-// entries of the ledger for deliveries that failed. The broker has a message for each. Should the broker lose it, or bury it as a dead letter,
-// the sweeper finds the delivery by `owed_at`, or that the webhook actor has not stored the event, and publishes the message again. A missing
-// entry it makes itself.
+// What an accepted send still owes, as its own document tells it: deliveries that are `queued`, the webhook events that
+// it has caused, and the entries of the ledger for deliveries that failed. The broker has a message for each. Should
+// the broker lose it, or bury it as a dead letter, the sweeper finds the delivery by `owed_at`, or that the webhook
+// actor has not stored the event, and publishes the message again. A missing entry it makes itself.
 import type { Pipeline } from '../../../infra/store/docs.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import { approvedId, idOf, idsOf, ownEnd, triesOf } from '../../../machines/otp.ids.ts'

@@ -61,8 +61,8 @@ export function isChannelMessage(body: unknown): body is DeliverBody | ApprovalN
   return 'approved' in body || typeof body.delivery_id === 'string'
 }
 
-/** To the durable queue `otp.reports`: receipts of deliveries, users' messages, refunds, charges after a refund and the sweeper's reminders.
- *  Personal data in them is sealed. */
+/** To the durable queue `otp.reports`: receipts of deliveries, users' messages, refunds, charges after a refund and the
+ *  sweeper's reminders. Personal data in them is sealed. */
 export type OtpReport =
   /** `provider` took the message, or this is its receipt. `because` may come with each status, the other details come with `failed`. */
   | ({

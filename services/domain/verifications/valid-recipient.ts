@@ -1,7 +1,7 @@
-// Which recipients are accepted. In: a recipient as a caller typed it. Out: the recipient in canonical form, or null; and what is wrong with
-// one that is not accepted. The form of E.164 does not make a valid number, so the full metadata of libphonenumber decides. Email addresses
-// follow the rules of SMTP and DNS. In test mode a magic recipient is accepted even if the metadata calls it invalid, except the one that plays
-// an invalid recipient.
+// Which recipients are accepted. In: a recipient as a caller typed it. Out: the recipient in canonical form, or null;
+// and what is wrong with one that is not accepted. The form of E.164 does not make a valid number, so the full metadata
+// of libphonenumber decides. Email addresses follow the rules of SMTP and DNS. In test mode a magic recipient is
+// accepted even if the metadata calls it invalid, except the one that plays an invalid recipient.
 import { Buffer } from 'node:buffer'
 import { isIP } from 'node:net'
 import { domainToASCII, domainToUnicode } from 'node:url'

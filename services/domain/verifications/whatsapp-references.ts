@@ -1,6 +1,6 @@
-// References of wa.me links. A new one stands at the end of the pre-filled text. In: a user's WhatsApp message. Out: every text in it that could
-// be a reference. Users edit the pre-filled text, so a reference is found in either case and next to any characters. A candidate that is not a
-// reference matches no verification.
+// References of wa.me links. A new one stands at the end of the pre-filled text. In: a user's WhatsApp message. Out:
+// every text in it that could be a reference. Users edit the pre-filled text, so a reference is found in either case
+// and next to any characters. A candidate that is not a reference matches no verification.
 import { randomBytes } from 'node:crypto'
 
 /** 32 characters, without those that are easily confused. */

@@ -57,8 +57,9 @@ export interface WebhookEndpoint extends RevisedDoc {
 /** `minimal`: what the contract says. `full` has more members: full-payload.ts. */
 export type PayloadKind = 'minimal' | 'full'
 
-/** `unsent`: no endpoint of its app asked for it, or its endpoint was deleted. `pending`: it waits for its next attempt, or an attempt is under way. `held`: it is kept while its
- *  endpoint is paused. `failed`: its attempts are used up; enabling the endpoint starts a new round. */
+/** `unsent`: no endpoint of its app asked for it, or its endpoint was deleted. `pending`: it waits for its next
+ *  attempt, or an attempt is under way. `held`: it is kept while its endpoint is paused. `failed`: its attempts are
+ *  used up; enabling the endpoint starts a new round. */
 export type EventStatus = 'unsent' | 'pending' | 'held' | 'delivered' | 'failed'
 
 /** One call of the endpoint for one event. */
@@ -91,8 +92,8 @@ export interface EventDoc extends RevisedDoc {
   type: WebhookEventType | 'webhook.test'
   /** As this endpoint receives it, in every attempt. */
   payload: Record<string, string>
-  /** Its endpoint receives the metadata of the verification too. They are read for each attempt: they stand sealed in the verification alone,
-   *  where an erasure finds them. */
+  /** Its endpoint receives the metadata of the verification too. They are read for each attempt: they stand sealed in
+   *  the verification alone, where an erasure finds them. */
   with_metadata?: true
   /** When their data key was first found missing. */
   unread_since?: number

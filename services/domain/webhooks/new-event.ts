@@ -34,8 +34,8 @@ export const newEventFields = (
   ...withTrace(trace),
 })
 
-/** An event without any attempt, as it is stored for one endpoint. `_id` of the fields is the event's; without an endpoint it is stored under
- *  that. */
+/** An event without any attempt, as it is stored for one endpoint. `_id` of the fields is the event's; without an
+ *  endpoint it is stored under that. */
 export const newEvent = (
   fields: NewEventFields,
   status: EventStatus,

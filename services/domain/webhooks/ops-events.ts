@@ -28,8 +28,8 @@ export interface OpsPayload {
   at: string
 }
 
-/** Resolves when the events are safe with the broker. Of a notice that comes again, because a process died, the events have the same ids, and
- *  are stored once. */
+/** Resolves when the events are safe with the broker. Of a notice that comes again, because a process died, the events
+ *  have the same ids, and are stored once. */
 export async function notifyOps(
   { store, broker }: { store: WebhookStore; broker: Pick<Broker, 'publish'> },
   { _id, type, company_id, app_id: about, subject, at }: OpsEvent,

@@ -31,7 +31,8 @@ export function isRecent({ id, timestamp }: Omit<SignedRequest, 'body'>, now: nu
   return id !== '' && /^\d+$/.test(timestamp) && age <= MAX_AGE_SECONDS
 }
 
-/** Whether one of the signatures in the header is right, and the request recent. Some senders separate signatures by a comma and a space. */
+/** Whether one of the signatures in the header is right, and the request recent. Some senders separate signatures by a
+ *  comma and a space. */
 export function isSignedBy(secret: string, request: SignedRequest, header: string, now: number): boolean {
   if (!isRecent(request, now)) return false
   const right = `v1,${standardSignature(secret, request)}`

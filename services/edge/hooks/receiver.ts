@@ -22,8 +22,8 @@ export interface LoginCall {
 }
 
 export interface Receiver {
-  /** `server_key`: an API key of the app. `signedBy`: Standard Webhooks, with one of the secrets that the app has of this login, which decides
-   *  the mode. */
+  /** `server_key`: an API key of the app. `signedBy`: Standard Webhooks, with one of the secrets that the app has of
+   *  this login, which decides the mode. */
   authentication: 'server_key' | { signedBy: SignedLogin }
   body: z.ZodType<LoginCall>
   /** When the login does not wait any longer and its code is dead. Nothing is sent after that. */

@@ -1,5 +1,6 @@
-// In: a problem. Out: the error that Twilio's API would answer: `code`, `message`, `more_info` and `status`. Its clients decide by `code`, so
-// every refusal has the one that Twilio uses for it (https://www.twilio.com/docs/api/errors).
+// In: a problem. Out: the error that Twilio's API would answer: `code`, `message`, `more_info` and `status`. Its
+// clients decide by `code`, so every refusal has the one that Twilio uses for it
+// (https://www.twilio.com/docs/api/errors).
 import type { Context } from 'koa'
 import type { Problem } from '../../../infra/http/problem.ts'
 import type { LimitScope, Refusal } from '../../../machines/calls.ts'

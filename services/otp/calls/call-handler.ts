@@ -67,7 +67,8 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     const call = received.body as OtpCall
     const executeInTurn = () => takeTurn(() => execute(received, call))
     if (call.type !== 'otp.send') return executeInTurn()
-    // Repeated calls with one idempotency key, or of one message, wait here for the first one, so that they do not poll the store or take the turns of others.
+    // Repeated calls with one idempotency key, or of one message, wait here for the first one, so that they do not poll
+    // the store or take the turns of others.
     const { claim } = call
     const executeOfClaim = claim === null ? executeInTurn : () => runPerClaim(claimIds(claim).join(), executeInTurn)
     // So do calls that may resend what an earlier one for the same recipient has started. Where the app cannot be read, the call itself

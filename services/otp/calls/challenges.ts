@@ -1,9 +1,9 @@
 // Challenges of publishable keys. In: a send or a resend, before anything else is decided about it. Out: a reservation that holds the
 // solved challenge as spent, nothing where none is needed, or a refusal with a new challenge.
 //
-// Nothing is stored of a proof of work that is asked for: its salt carries its terms, and its signature binds them to the API key and to the
-// recipient, or on resend to the verification. The token of a widget was checked by the edge, with its vendor. What is used is inserted, so of
-// two calls with one solution one is served.
+// Nothing is stored of a proof of work that is asked for: its salt carries its terms, and its signature binds them to
+// the API key and to the recipient, or on resend to the verification. The token of a widget was checked by the edge,
+// with its vendor. What is used is inserted, so of two calls with one solution one is served.
 import type { Buffer } from 'node:buffer'
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../../infra/clock.ts'
@@ -109,7 +109,8 @@ export function createChallenges({ keyring, clock, spent, guard, metrics }: Chal
     const [answer] = await spent.insert([{ _id, command_id, purge_at }])
     if (answer === 'inserted')
       return { undo: async () => void (await spent.remove({ _id, command_id, kept: { $exists: false } }, 1)) }
-    // A call that is delivered twice may be accepted by either delivery. So that the other one does not give its challenge back, it is kept.
+    // A call that is delivered twice may be accepted by either delivery. So that the other one does not give its
+    // challenge back, it is kept.
     return (await spent.modify({ _id, command_id }, { $set: { kept: true } })) ? NO_RESERVATION : null
   }
 

@@ -1,8 +1,8 @@
-// Claims on idempotency keys, and on what messages say: one on recipient and code, for a minute or ten, lets a message that is asked for twice
-// be sent once. A claim has the id of the verification that it leads to. It is bound once that verification exists, and
-// removed when the send was refused. If the process that holds a claim dies, the next call takes the claim over: soon afterwards with the
-// same verification id, so that one key never makes two verifications; long afterwards as if the key were new. A claim that no call comes
-// for stays until its purge time.
+// Claims on idempotency keys, and on what messages say: one on recipient and code, for a minute or ten, lets a message
+// that is asked for twice be sent once. A claim has the id of the verification that it leads to. It is bound once that
+// verification exists, and removed when the send was refused. If the process that holds a claim dies, the next call
+// takes the claim over: soon afterwards with the same verification id, so that one key never makes two verifications;
+// long afterwards as if the key were new. A claim that no call comes for stays until its purge time.
 //
 // While data keys rotate, a key has an index under each of them, and processes differ in which data key is the current one, or have one
 // of them only. A call claims every index that its edge knows, in an order that all edges share. So two calls meet at the first index that

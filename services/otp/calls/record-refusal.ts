@@ -1,5 +1,6 @@
-// Hands what the OTP actor refuses of sends, resends and messages to the record of refusals; ../../edge/record-refusal.ts does it for the edge.
-// In: a call and what came of it. Out: a record, with what it takes to judge the call again by other settings.
+// Hands what the OTP actor refuses of sends, resends and messages to the record of refusals;
+// ../../edge/record-refusal.ts does it for the edge. In: a call and what came of it. Out: a record, with what it takes
+// to judge the call again by other settings.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf, Identity, OtpCall } from '../../../machines/calls.ts'
@@ -54,8 +55,8 @@ export function recordRefusal(
   })
 }
 
-/** What is recorded of a refused call, so that it can be judged again by other settings. The record is made when it is stored: of a flood of
- *  refusals most are only counted. */
+/** What is recorded of a refused call, so that it can be judged again by other settings. The record is made when it is
+ *  stored: of a flood of refusals most are only counted. */
 type MakeRecord = (refusal_id: string) => RefusedCall
 
 /** Null where it cannot be judged again: its recipient is not valid, or was not read. */

@@ -1,7 +1,8 @@
-// A send that does not start a second verification while the recipient's latest one is pending: then it joins that one, as a resend with the
-// rules of a resend, under an id of its own. The id of a send before it is approved only by a code that is entered there, and guesses
-// under it take none from this one (machines/otp.ids.ts). In: the call. Out: what the send or the resend answers. Calls for one recipient take turns: in this process one after
-// the other (call-handler.ts), between processes by a claim that is held for as long as the call takes.
+// A send that does not start a second verification while the recipient's latest one is pending: then it joins that one,
+// as a resend with the rules of a resend, under an id of its own. The id of a send before it is approved only by a code
+// that is entered there, and guesses under it take none from this one (machines/otp.ids.ts). In: the call. Out: what
+// the send or the resend answers. Calls for one recipient take turns: in this process one after the other
+// (call-handler.ts), between processes by a claim that is held for as long as the call takes.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
@@ -146,8 +147,8 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
 const endedMeanwhile = ({ answer }: SendResult): boolean =>
   answer.kind === 'refused' && answer.error === 'ResendNotAllowedError' && answer.cause === 'not_pending'
 
-/** Whether this call, or its key, has joined the verification already. If its process died before it answered, that is still the answer, although
- *  the verification has ended since. */
+/** Whether this call, or its key, has joined the verification already. If its process died before it answered, that is
+ *  still the answer, although the verification has ended since. */
 const mayBeResentFor = ({ last_commands, context }: OtpDoc, { claim, otp_id }: SendCall): boolean =>
   (context.joined !== undefined && idsOf(context).includes(otp_id)) ||
   (claim !== null && last_commands.some(({ id }) => id.startsWith(`${claim.ids[0]}:`)))

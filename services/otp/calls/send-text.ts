@@ -1,5 +1,5 @@
-// What a send says of its texts. In: the call, and the settings of its app. Out: a refusal for a hash or a domain that the app does not list;
-// or the call, with the domain of the page that sends.
+// What a send says of its texts. In: the call, and the settings of its app. Out: a refusal for a hash or a domain that
+// the app does not list; or the call, with the domain of the page that sends.
 import type { Refusal } from '../../../machines/calls.ts'
 import type { SmsSettings } from '../../../machines/settings.ts'
 import { refusal } from '../refusals.ts'

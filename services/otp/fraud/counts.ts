@@ -1,5 +1,5 @@
-// The fraud guard's counts, which all processes share: tallies of apps, countries, ranges, mail domains and networks of client addresses, the
-// numbers of blocks, and the histories of numbers and mailboxes.
+// The fraud guard's counts, which all processes share: tallies of apps, countries, ranges, mail domains and networks of
+// client addresses, the numbers of blocks, and the histories of numbers and mailboxes.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { batchDocs } from '../../../infra/store/batched-docs.ts'

@@ -1,7 +1,8 @@
-// The groups in which the guard counts. In: a number and its country. Out: the names of its country and of its range of a million numbers, the
-// keyed ids of its block of ten thousand and of its own history, and its tags in that block. In: a mailbox. Out: the name of its kind of provider,
-// the domain with its keyed id, and the keyed id of its history. In: a suspect client address (VPN, proxy, Tor,
-// datacenter) from which a device sends in live mode. Out: the keyed id of its network.
+// The groups in which the guard counts. In: a number and its country. Out: the names of its country and of its range of
+// a million numbers, the keyed ids of its block of ten thousand and of its own history, and its tags in that block. In:
+// a mailbox. Out: the name of its kind of provider, the domain with its keyed id, and the keyed id of its history. In:
+// a suspect client address (VPN, proxy, Tor, datacenter) from which a device sends in live mode. Out: the keyed id of
+// its network.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { networkOf } from '../../../infra/ip-address.ts'
 import { groupNamesOf, isMailbox } from '../../../machines/fraud.groups.ts'
@@ -28,7 +29,8 @@ export interface RecipientGroups {
   block: string | null
   /** Null for a server key and in test mode. */
   history: string | null
-  /** The kind of key and the recipient's keyed index. It tells numbers and mailboxes apart within this process, and is not stored in a block. */
+  /** The kind of key and the recipient's keyed index. It tells numbers and mailboxes apart within this process, and is
+   *  not stored in a block. */
   recipient: string
   /** Computed at the first call: a number without neighbours, as most are, needs none. */
   tags(): Pick<BlockNumber, 'tag' | 'hundred'>

@@ -96,8 +96,9 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
     for (const [key, { app_id, added }] of batch) if (!stored.has(key)) enqueue(key, app_id, added)
   }
 
-  /** Adds to `stored` the keys whose entries are stored. For the others, another process has changed the document first. The writes are made
-   *  one after the other: when the second one fails, what the first one stored must not be added again. */
+  /** Adds to `stored` the keys whose entries are stored. For the others, another process has changed the document
+   *  first. The writes are made one after the other: when the second one fails, what the first one stored must not be
+   *  added again. */
   async function store(batch: ReadonlyMap<string, Waiting<Entry>>, stored: Set<string>): Promise<void> {
     const now = clock.now()
     const purge_at = new Date(now + keepMs)

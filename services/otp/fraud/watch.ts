@@ -1,5 +1,5 @@
-// Counts sent and verified messages. In: a verification before and after a change. Out: the messages that the change has sent, and whether it
-// approved the verification; once they are counted, the evidence about a number or mailbox.
+// Counts sent and verified messages. In: a verification before and after a change. Out: the messages that the change
+// has sent, and whether it approved the verification; once they are counted, the evidence about a number or mailbox.
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import { countedMessages } from '../../../machines/fraud.messages.ts'
 import { type Block, type BlockNumber, EMPTY_BLOCK } from '../../../machines/fraud.number-block.ts'

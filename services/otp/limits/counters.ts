@@ -1,6 +1,7 @@
-// Counts on counters. In: a request for one more under a limit. Out: whether it was granted. Each update is applied by the store atomically, and
-// its arithmetic is that of machines/windows.ts. The requests of one tick become one update per counter; these updates go to the store in one
-// write, and the counters are read back together. A write for each request would cost the engine more than the rest of a send.
+// Counts on counters. In: a request for one more under a limit. Out: whether it was granted. Each update is applied by
+// the store atomically, and its arithmetic is that of machines/windows.ts. The requests of one tick become one update
+// per counter; these updates go to the store in one write, and the counters are read back together. A write for each
+// request would cost the engine more than the rest of a send.
 //
 // A batched update returns no value, so it stores its answer in the document, under the name of the process. That is enough, because a
 // process has at most one update of a counter under way.
@@ -117,10 +118,10 @@ function byRules(requests: readonly Limit[]): { limit: Limit; positions: number[
 const isOfCall = (grant: Grant, { by, call }: Pick<Grant, 'by' | 'call'>): boolean =>
   grant.by === by && grant.call === call
 
-/** `at`: when it was counted, which `giveBack` asks for. `locked_ms`: how long the counter is still locked, if it is. A lock does not keep `take` from granting. `use`: of the rule that is
- *  nearest to its end, this grant included; absent where there is no rule. Without a grant it is the rule that refuses, and while only the
- *  lock refuses, again the one nearest to its end. `last_at`: when the counter was counted before, where the limit
- *  asks for it and it was. */
+/** `at`: when it was counted, which `giveBack` asks for. `locked_ms`: how long the counter is still locked, if it is. A
+ *  lock does not keep `take` from granting. `use`: of the rule that is nearest to its end, this grant included; absent
+ *  where there is no rule. Without a grant it is the rule that refuses, and while only the lock refuses, again the one
+ *  nearest to its end. `last_at`: when the counter was counted before, where the limit asks for it and it was. */
 export type TakeResult =
   | { granted: true; at: number; locked_ms?: number; use?: RuleUse; last_at?: number }
   | { granted: false; retry_after_ms: number; use?: RuleUse }
@@ -267,7 +268,7 @@ function rolledWindows(rules: readonly WindowRule[], now: number): Record<string
   return Object.fromEntries(windows)
 }
 
-/** When no window of these rules counts anything any more, with room for clocks that differ, and it is not asked for its last count. A counter
- *  is purged when that is so for all of its windows. */
+/** When no window of these rules counts anything any more, with room for clocks that differ, and it is not asked for
+ *  its last count. A counter is purged when that is so for all of its windows. */
 const purgeAt = ({ rules, tellsLast }: Pick<Limit, 'rules' | 'tellsLast'>, now: number): Date =>
   new Date(now + Math.max(tellsLast ? RECIPIENT_WEIGHS_ONCE_MS : 0, ...rules.map(rule => 2 * lengthOf(rule))))

@@ -1,6 +1,6 @@
-// The limits of a send, a resend, a message or a guess, with their counters in the store. In: the app, its limits, the recipient, the client
-// address. Out: quotas; if several are full, the first one refuses. Nothing is counted here. Which limits apply is in machines/quotas.ts.
-// Every limit is per app and mode today; none spans the apps of a company.
+// The limits of a send, a resend, a message or a guess, with their counters in the store. In: the app, its limits, the
+// recipient, the client address. Out: quotas; if several are full, the first one refuses. Nothing is counted here.
+// Which limits apply is in machines/quotas.ts. Every limit is per app and mode today; none spans the apps of a company.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import {

@@ -163,8 +163,8 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
             { sort: { reference: 1 }, limit: references.length, ...options },
           )
     const first = await findOtps()
-    // Key rotation may change the index of a reference during the search, and a primary of the store that was cut off may answer from before
-    // the link was made. The second search then finds it.
+    // Key rotation may change the index of a reference during the search, and a primary of the store that was cut off
+    // may answer from before the link was made. The second search then finds it.
     const matches = first.length > 0 ? first : await findOtps({ certain: true })
     const request = requestOf({ trace })
     for (const doc of matches)

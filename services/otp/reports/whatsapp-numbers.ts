@@ -1,6 +1,7 @@
-// Phone numbers of WhatsApp users. WhatsApp's ids are E.164 without the plus, but for some mobile numbers: older accounts in Brazil lack the
-// ninth digit, and those in Mexico have the 1 that mobile numbers had there. An Argentine mobile has its 9 in both, and the same digits without
-// it are a fixed line: another number, which may have a WhatsApp account of its own.
+// Phone numbers of WhatsApp users. WhatsApp's ids are E.164 without the plus, but for some mobile numbers: older
+// accounts in Brazil lack the ninth digit, and those in Mexico have the 1 that mobile numbers had there. An Argentine
+// mobile has its 9 in both, and the same digits without it are a fixed line: another number, which may have a WhatsApp
+// account of its own.
 
 /** The number in E.164 of the user who has this id. An id is that of one number only; a text that is no id belongs to none. */
 export const numberOfWhatsAppId = (id: string): string =>

@@ -1,9 +1,9 @@
-// Counts for the statistics and for learned routes. In: every saved change of a verification, and every refused send. Out: in the store,
-// counts by app, mode and hour, and those of routes by slots of some seconds too. They are summed up in memory and added every few seconds, so
-// that many sends cost few writes, and no send waits for one.
+// Counts for the statistics and for learned routes. In: every saved change of a verification, and every refused send.
+// Out: in the store, counts by app, mode and hour, and those of routes by slots of some seconds too. They are summed up
+// in memory and added every few seconds, so that many sends cost few writes, and no send waits for one.
 //
-// A process that is killed loses the counts of its last seconds, and a write whose answer is lost may be made twice. The sweeper counts each
-// hour again when it is final (services/sweeper/stats.ts), which corrects both.
+// A process that is killed loses the counts of its last seconds, and a write whose answer is lost may be made twice.
+// The sweeper counts each hour again when it is final (services/sweeper/stats.ts), which corrects both.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'

@@ -1,5 +1,5 @@
-// Measures verifications for Prometheus. In: every saved change. Out: counters and times by mode, channel and type of provider. The name of a
-// provider is no label, because each app chooses its own.
+// Measures verifications for Prometheus. In: every saved change. Out: counters and times by mode, channel and type of
+// provider. The name of a provider is no label, because each app chooses its own.
 import type { Cache } from '../../../infra/cache.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
 import type { Channel } from '../../../machines/channels.ts'

@@ -1,5 +1,6 @@
-// The package of the TypeScript client, packed and installed as a user has it, in runtimes that are too large for everyone's `npm install`: Bun
-// and workerd, the runtime of Cloudflare Workers. Their npm packages for one platform carry the program. Both run the same module.
+// The package of the TypeScript client, packed and installed as a user has it, in runtimes that are too large for
+// everyone's `npm install`: Bun and workerd, the runtime of Cloudflare Workers. Their npm packages for one platform
+// carry the program. Both run the same module.
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'

@@ -1,6 +1,7 @@
-// Primaries of MongoDB that step down, and that are frozen (SIGSTOP) and woken, under load. Every accepted send arrives, and so does the event
-// of its delivery; nothing becomes a dead letter. With one member the primary steps down and is elected again; with three
-// (`infra/engines.sh run --members 3`), another takes over, and a woken primary answers from the past for a moment.
+// Primaries of MongoDB that step down, and that are frozen (SIGSTOP) and woken, under load. Every accepted send
+// arrives, and so does the event of its delivery; nothing becomes a dead letter. With one member the primary steps down
+// and is elected again; with three (`infra/engines.sh run --members 3`), another takes over, and a woken primary
+// answers from the past for a moment.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import process from 'node:process'

@@ -1,5 +1,5 @@
-// A production deployment in which each role is a process with its own secrets only, each secret in a file, and with users of its own at both
-// engines, which have the rights of infra/deploy/rights.ts and no others.
+// A production deployment in which each role is a process with its own secrets only, each secret in a file, and with
+// users of its own at both engines, which have the rights of infra/deploy/rights.ts and no others.
 import { randomBytes } from 'node:crypto'
 import process from 'node:process'
 import { type Channel, connect } from 'amqplib'

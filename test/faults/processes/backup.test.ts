@@ -1,6 +1,6 @@
-// Backup and restore, for real: a deployment is copied while it works and is killed, and another one goes on with the copy. What waited in the
-// broker is lost. On the embedded engines the process makes the copy; on MongoDB the documents are read one collection after the other, as
-// a dump does, so that the copy holds states of different moments.
+// Backup and restore, for real: a deployment is copied while it works and is killed, and another one goes on with the
+// copy. What waited in the broker is lost. On the embedded engines the process makes the copy; on MongoDB the documents
+// are read one collection after the other, as a dump does, so that the copy holds states of different moments.
 import { expect } from 'chai'
 import { MongoClient } from 'mongodb'
 import { type Caller, createCaller } from '../../support/api-caller.ts'

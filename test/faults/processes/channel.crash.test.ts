@@ -1,5 +1,5 @@
-// kill -9 between any two steps of a delivery: the message is sent. Where another provider is left, none is called twice; where none is, the
-// same one is called once more.
+// kill -9 between any two steps of a delivery: the message is sent. Where another provider is left, none is called
+// twice; where none is, the same one is called once more.
 import { expect } from 'chai'
 import { createCaller } from '../../support/api-caller.ts'
 import type { CrashPoint } from '../../support/crash.ts'

@@ -1,5 +1,5 @@
-// Every route of the admin API with every kind of caller: no session, a lower role, another company, the right role. A new route needs a line
-// in EXAMPLES, and one in ROLE_OF unless it needs the usual role.
+// Every route of the admin API with every kind of caller: no session, a lower role, another company, the right role. A
+// new route needs a line in EXAMPLES, and one in ROLE_OF unless it needs the usual role.
 import { expect } from 'chai'
 import type { DeadLetter, DeadLetters, Depth } from '../../../infra/broker/broker.ts'
 import { ADMIN_PATH, ROLES, type Role } from '../../../services/dashboard/access.ts'

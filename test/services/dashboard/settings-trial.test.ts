@@ -112,8 +112,8 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: wait },
 )
 const sendsOnly = fc.array(fc.oneof({ weight: 6, arbitrary: send }, wait), { minLength: 10, maxLength: 40 })
-/** Many numbers of one block, or mailboxes of one domain, fast enough for the fraud guard to slow them down, and slow enough that all refusals
- *  are recorded. */
+/** Many numbers of one block, or mailboxes of one domain, fast enough for the fraud guard to slow them down, and slow
+ *  enough that all refusals are recorded. */
 const burst = fc
   .record({ kind, size: fc.integer({ min: 10, max: 22 }), group: fc.constantFrom('00', '77', 'shop.example') })
   .map(({ kind, size, group }) =>
@@ -203,8 +203,9 @@ const reusing = fc.tuple(settings, fc.boolean()).map(
   }),
 )
 
-/** Settings that change in the midst of traffic. Live counters of windows that no limit had before begin empty then, and a trial fills them, so
- *  limits and spend caps of both settings count the same windows and countries, and the guard is not new. */
+/** Settings that change in the midst of traffic. Live counters of windows that no limit had before begin empty then,
+ *  and a trial fills them, so limits and spend caps of both settings count the same windows and countries, and the
+ *  guard is not new. */
 const changes = fc
   .record({
     saved: fc.oneof(settings, guarded),
@@ -222,7 +223,8 @@ const changes = fc
     const spend_caps = Object.fromEntries(caps.slice(0, rules))
     return { saved, tried: { ...tried, limits: Object.fromEntries(limits), spend_caps } satisfies SettingsInput }
   })
-/** What a trial plays again is what was asked for then. Other messages would have failed, been entered and been resent than those that were. */
+/** What a trial plays again is what was asked for then. Other messages would have failed, been entered and been resent
+ *  than those that were. */
 const laterStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: send },
   { weight: 2, arbitrary: message },

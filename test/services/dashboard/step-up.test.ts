@@ -1,4 +1,5 @@
-// Changes that a stolen session must not make alone: in a session that has not proved lately whose it is, they are refused and change nothing.
+// Changes that a stolen session must not make alone: in a session that has not proved lately whose it is, they are
+// refused and change nothing.
 import { expect } from 'chai'
 import { OPERATIONS } from '../../../services/dashboard/admin-api.ts'
 import { settingsThatNeedStepUp } from '../../../services/dashboard/apps/settings-step-up.ts'

@@ -1,4 +1,5 @@
-// Facts are made from what has changed: exact to what the counts hold, also when several processes make them, and without reading thirty days again.
+// Facts are made from what has changed: exact to what the counts hold, also when several processes make them, and
+// without reading thirty days again.
 import { setImmediate } from 'node:timers'
 import { expect } from 'chai'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'

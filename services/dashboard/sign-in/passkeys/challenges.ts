@@ -1,5 +1,6 @@
-// Challenges for passkeys. In: what a passkey is to be used for, and the browser that asks. Out: a text that the authenticator signs; later,
-// whether the signed text is one of ours, for the same use, in the same browser, not older than five minutes and not used before.
+// Challenges for passkeys. In: what a passkey is to be used for, and the browser that asks. Out: a text that the
+// authenticator signs; later, whether the signed text is one of ours, for the same use, in the same browser, not older
+// than five minutes and not used before.
 //
 // A challenge carries its own MAC, so asking for one stores nothing: a stranger who asks for many fills nothing up. Only one that a good
 // signature came back for is stored, as spent, until it would have expired. Of two uses at the same time the store takes one.

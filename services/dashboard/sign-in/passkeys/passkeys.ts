@@ -1,6 +1,6 @@
-// Passkeys of users (WebAuthn). In: what an authenticator answers to a challenge of ours. Out: a stored passkey, or the user whom it belongs to. A
-// passkey is found by the id of its credential; it must have a good MAC, belong to a member who still exists, and verify its owner by
-// fingerprint, face or PIN.
+// Passkeys of users (WebAuthn). In: what an authenticator answers to a challenge of ours. Out: a stored passkey, or the
+// user whom it belongs to. A passkey is found by the id of its credential; it must have a good MAC, belong to a member
+// who still exists, and verify its owner by fingerprint, face or PIN.
 //
 // An assertion is good once: its challenge is spent before anything is granted. A crash in between asks for another one.
 import { Buffer } from 'node:buffer'

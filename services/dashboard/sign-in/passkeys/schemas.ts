@@ -1,5 +1,5 @@
-// Passkeys as the admin API takes and answers them. What goes to the browser and comes from it has the names and forms of WebAuthn (JSON, bytes in
-// base64url), so that a page passes it on as it is.
+// Passkeys as the admin API takes and answers them. What goes to the browser and comes from it has the names and forms
+// of WebAuthn (JSON, bytes in base64url), so that a page passes it on as it is.
 import { z } from 'zod'
 import { timeSchema } from '../../../domain/openapi/shared-schemas.ts'
 import { text } from '../../../domain/tenancy/value-schemas.ts'

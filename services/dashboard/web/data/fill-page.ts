@@ -1,5 +1,5 @@
-// Reads on while a filter that no index serves finds nothing. In: a page, and the call for one. Out: the first page with rows, or the last one
-// that was read; that one may still have a next page.
+// Reads on while a filter that no index serves finds nothing. In: a page, and the call for one. Out: the first page
+// with rows, or the last one that was read; that one may still have a next page.
 import type { Page, PageQuery, ReadPage } from './use-pages.ts'
 
 /** A page of the API reads up to a thousand rows. */

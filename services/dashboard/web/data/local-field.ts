@@ -1,5 +1,5 @@
-// Times in a field of type datetime-local, which has no zone: it means the viewer's own. In: a time of the API, in UTC. Out: the value of the
-// field, to the minute; and back. Pure.
+// Times in a field of type datetime-local, which has no zone: it means the viewer's own. In: a time of the API, in UTC.
+// Out: the value of the field, to the minute; and back. Pure.
 
 /** `2030-01-31T12:00`; empty where there is no time. */
 export function toLocalField(iso: string): string {

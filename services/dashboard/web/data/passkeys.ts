@@ -1,4 +1,5 @@
-// Asks the browser for a passkey. In: the options of the API. Out: what its owner's authenticator answered, or a `Problem` in words for people.
+// Asks the browser for a passkey. In: the options of the API. Out: what its owner's authenticator answered, or a
+// `Problem` in words for people.
 
 import type { Schemas } from '../api/client.ts'
 import { Problem } from '../api/problem.ts'

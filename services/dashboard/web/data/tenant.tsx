@@ -1,6 +1,6 @@
-// Which company and which app the screens are about. In: the address, which names one of them; where it does not, what this tab showed last,
-// or else what the browser showed last. Out: the app and the company for every screen, or that there is no such one. Nothing else takes
-// the place of what an address names.
+// Which company and which app the screens are about. In: the address, which names one of them; where it does not, what
+// this tab showed last, or else what the browser showed last. Out: the app and the company for every screen, or that
+// there is no such one. Nothing else takes the place of what an address names.
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'preact-iso'

@@ -1,5 +1,6 @@
-// The filters of a list, in the query of the page's address: Back, reload and a shared link show the same list. In: their declarations. Out: their
-// values, empty where there is none, and a function that changes some of them. What else the query says stays.
+// The filters of a list, in the query of the page's address: Back, reload and a shared link show the same list. In:
+// their declarations. Out: their values, empty where there is none, and a function that changes some of them. What else
+// the query says stays.
 import { useLocation } from 'preact-iso'
 import { fromLocalField } from './local-field.ts'
 

@@ -1,7 +1,7 @@
-// The settings of the app while a screen edits them. In: the saved settings and the edits. Out: the draft; whether it differs; saving it as
-// the smallest change; and why the last save was refused, by path. What others have changed meanwhile is kept; where it was edited here too,
-// it is told before it is replaced. A draft outlives its screen in this tab, so that neither a session that ended nor a look at another
-// app costs what was typed.
+// The settings of the app while a screen edits them. In: the saved settings and the edits. Out: the draft; whether it
+// differs; saving it as the smallest change; and why the last save was refused, by path. What others have changed
+// meanwhile is kept; where it was edited here too, it is told before it is replaced. A draft outlives its screen in
+// this tab, so that neither a session that ended nor a look at another app costs what was typed.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { SettingPath } from '../../../domain/tenancy/setting-list.ts'
 import { api, bodyOf } from '../api/client.ts'

@@ -1,5 +1,5 @@
-// A choice among many: a button that shows what is chosen, and a dialog with a search field. The list is read while the dialog is open, page
-// by page, so that its beginning can be used at once.
+// A choice among many: a button that shows what is chosen, and a dialog with a search field. The list is read while the
+// dialog is open, page by page, so that its beginning can be used at once.
 import { useState } from 'preact/hooks'
 import type { ReadPage } from '../data/use-pages.ts'
 import { Badge } from '../ui/badge.tsx'

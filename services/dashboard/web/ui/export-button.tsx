@@ -1,6 +1,7 @@
-// Saves a list as CSV files, with the filters of the screen. In: the call of the list. Out: a file in the browser's downloads, and a button for the
-// next one where the server has more rows than it puts into a file. A file begins with a byte order mark, without which Excel takes UTF-8 for
-// another encoding. A screen that changes its filters gives the button another key.
+// Saves a list as CSV files, with the filters of the screen. In: the call of the list. Out: a file in the browser's
+// downloads, and a button for the next one where the server has more rows than it puts into a file. A file begins with
+// a byte order mark, without which Excel takes UTF-8 for another encoding. A screen that changes its filters gives the
+// button another key.
 import { useRef, useState } from 'preact/hooks'
 import { CSV_TYPE, MORE_ROWS } from '../../../../infra/csv.ts'
 import { Problem } from '../api/problem.ts'

@@ -1,5 +1,5 @@
-// The filters of a list. In: their declarations and values. Out: new values, at once for a choice, and for a text or a time when the viewer leaves
-// it: a year is typed digit by digit, and each would be a search.
+// The filters of a list. In: their declarations and values. Out: new values, at once for a choice, and for a text or a
+// time when the viewer leaves it: a year is typed digit by digit, and each would be a search.
 import { useEffect, useState } from 'preact/hooks'
 import { timeIn, toLocalField } from '../data/local-field.ts'
 import { type Filter, type FilterValues, mapFilters } from '../data/use-address-filters.ts'

@@ -1,5 +1,5 @@
-// Says that a screen has unsaved changes, saves or discards them, and asks before they are lost. It lies above the end of the window and has
-// its place there from the start, so that the page does not move when it comes.
+// Says that a screen has unsaved changes, saves or discards them, and asks before they are lost. It lies above the end
+// of the window and has its place there from the start, so that the page does not move when it comes.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { nameElsewhere, nameOf, storedWords } from '../data/setting-words.ts'

@@ -1,5 +1,5 @@
-// Meta's id of a message contains the recipient's number, so only its hash is stored. A receipt with nothing but this id still finds its delivery.
-// A receipt of a call whose outcome is unknown decides it, once.
+// Meta's id of a message contains the recipient's number, so only its hash is stored. A receipt with nothing but this
+// id still finds its delivery. A receipt of a call whose outcome is unknown decides it, once.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { createMetrics } from '../../../../infra/metrics.ts'

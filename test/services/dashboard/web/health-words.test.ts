@@ -1,5 +1,5 @@
-// What the Overview says of a silent provider is true in each state of the other providers: they may be silent too, or not known. Of several
-// endpoints it names the one that is paused.
+// What the Overview says of a silent provider is true in each state of the other providers: they may be silent too, or
+// not known. Of several endpoints it names the one that is paused.
 import { expect } from 'chai'
 import { troubleOf } from '../../../../services/dashboard/web/screens/overview/health-words.ts'
 

@@ -1,5 +1,6 @@
-// A database of a release that indexed recipients by app and mode as well: the new index is made when the store is opened, and finds what was
-// stored before. The embedded store drops the old index; on MongoDB it stays, because processes of the old release may still use it.
+// A database of a release that indexed recipients by app and mode as well: the new index is made when the store is
+// opened, and finds what was stored before. The embedded store drops the old index; on MongoDB it stays, because
+// processes of the old release may still use it.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// The body of PUT /ip-lists, which replaces all lists. In: the lists as they are, and one that is added, replaced or removed. Out: the body:
-// a list that is named without content stays as it is. Pure.
+// The body of PUT /ip-lists, which replaces all lists. In: the lists as they are, and one that is added, replaced or
+// removed. Out: the body: a list that is named without content stays as it is. Pure.
 import type { Schemas } from '../../api/schema.ts'
 
 export type AddressList = Schemas['AddressList']

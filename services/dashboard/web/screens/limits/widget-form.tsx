@@ -1,5 +1,5 @@
-// What a device solves: a proof of work, or the widget of a vendor. Saved by itself, and kept out of the screen's draft, which this tab stores:
-// the secret must not be in it.
+// What a device solves: a proof of work, or the widget of a vendor. Saved by itself, and kept out of the screen's
+// draft, which this tab stores: the secret must not be in it.
 import { useState } from 'preact/hooks'
 import type { SettingPath } from '../../../../domain/tenancy/setting-list.ts'
 import type { Schemas } from '../../api/client.ts'

@@ -1,5 +1,5 @@
-// The balance of the company, and what it means: without prices nothing is charged, and a balance of zero is as it should be. Owners set below
-// which balance they are told.
+// The balance of the company, and what it means: without prices nothing is charged, and a balance of zero is as it
+// should be. Owners set below which balance they are told.
 import { useState } from 'preact/hooks'
 import type { Schemas } from '../../api/client.ts'
 import { formatMicros } from '../../data/amounts.ts'

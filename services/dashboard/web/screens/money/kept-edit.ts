@@ -1,5 +1,5 @@
-// An edit of the prices that is not saved yet, in this tab. The screen is built anew when another company or app is chosen, and the prices are those
-// of all companies: the edit outlives it, as a draft of settings does.
+// An edit of the prices that is not saved yet, in this tab. The screen is built anew when another company or app is
+// chosen, and the prices are those of all companies: the edit outlives it, as a draft of settings does.
 import { readInTab, storeInTab } from '../../data/browser-storage.ts'
 import type { Draft, Prices } from './price-table.ts'
 

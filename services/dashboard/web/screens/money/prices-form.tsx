@@ -1,6 +1,7 @@
-// The table of prices as fields. In: the saved prices. Out: all prices in one PUT. Prices that another operator has saved meanwhile are
-// not overwritten: they are shown, with the own edits on top, to be saved again. Prices that cut companies off are confirmed first. Edits are
-// not lost by leaving the screen: a link is asked about, and another company shows them again.
+// The table of prices as fields. In: the saved prices. Out: all prices in one PUT. Prices that another operator has
+// saved meanwhile are not overwritten: they are shown, with the own edits on top, to be saved again. Prices that cut
+// companies off are confirmed first. Edits are not lost by leaving the screen: a link is asked about, and another
+// company shows them again.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { PRICED, type Priced } from '../../../../../machines/channels.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'

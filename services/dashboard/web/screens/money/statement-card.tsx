@@ -1,4 +1,5 @@
-// The statement of a month: what the balance was, what changed it, and what explains a difference to a vendor's invoice. It prints by itself.
+// The statement of a month: what the balance was, what changed it, and what explains a difference to a vendor's
+// invoice. It prints by itself.
 import { useState } from 'preact/hooks'
 import { verificationPath } from '../../../screens.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'

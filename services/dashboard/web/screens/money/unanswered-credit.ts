@@ -1,5 +1,6 @@
-// The credit whose answer has not come. In: a company, and what is credited. Out: the key that names the credit, so that a call after a lost
-// answer enters it once, also when the dialog was closed or the page was loaded again meanwhile. Another amount or note is another credit.
+// The credit whose answer has not come. In: a company, and what is credited. Out: the key that names the credit, so
+// that a call after a lost answer enters it once, also when the dialog was closed or the page was loaded again
+// meanwhile. Another amount or note is another credit.
 import { Problem } from '../../api/problem.ts'
 import { readInTab, storeInTab } from '../../data/browser-storage.ts'
 
@@ -28,7 +29,8 @@ export const nameCredit = (credit: Credit, unanswered: NamedCredit | null): Name
 
 const newKey = (): string => [...crypto.getRandomValues(new Uint32Array(4))].map(part => part.toString(36)).join('-')
 
-/** Whether it is certain that the credit was not entered. `isRepeated`: an earlier call with the same key got no answer. A refusal before the
- *  server looks for that call, as of an ended session or for a step-up, says nothing about it; only a 422 comes after. */
+/** Whether it is certain that the credit was not entered. `isRepeated`: an earlier call with the same key got no
+ *  answer. A refusal before the server looks for that call, as of an ended session or for a step-up, says nothing about
+ *  it; only a 422 comes after. */
 export const isCertainlyNotEntered = (thrown: unknown, isRepeated: boolean): boolean =>
   thrown instanceof Problem && (isRepeated ? thrown.status === 422 : thrown.status >= 400 && thrown.status < 500)

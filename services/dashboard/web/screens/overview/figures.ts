@@ -28,8 +28,8 @@ export interface Figures {
   refused: number
   /** Approved by started; null when none was started. */
   conversion: number | null
-  /** Delivered by delivered and failed, because what became of the other messages is not known; null when it is known of none, and where the
-   *  providers send no receipts. */
+  /** Delivered by delivered and failed, because what became of the other messages is not known; null when it is known
+   *  of none, and where the providers send no receipts. */
   deliveryRate: number | null
   /** Null when none was approved. */
   seconds: number | null
@@ -64,8 +64,8 @@ type Messages = Pick<Figures, 'withoutReceipt' | 'delivered' | 'messagesFailed'>
 /** How many messages were delivered or failed. */
 export const knownOutcomes = ({ delivered, messagesFailed }: Messages): number => delivered + messagesFailed
 
-/** Whether the providers seem to send no receipts. Some messages fail before a provider takes them, and these alone would be a rate of 0%; so
- *  it counts what became of most messages. */
+/** Whether the providers seem to send no receipts. Some messages fail before a provider takes them, and these alone
+ *  would be a rate of 0%; so it counts what became of most messages. */
 export const hasNoReceipts = ({ delivered, messagesFailed, withoutReceipt }: Messages): boolean =>
   delivered === 0 && withoutReceipt > 0 && withoutReceipt >= messagesFailed
 

@@ -1,4 +1,5 @@
-// What happened: figures and charts of a period, refusals, and whether providers and queues work. It reads itself again while it is visible.
+// What happened: figures and charts of a period, refusals, and whether providers and queues work. It reads itself again
+// while it is visible.
 import { useMemo } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { useMay } from '../../data/session.tsx'

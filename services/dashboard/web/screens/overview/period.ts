@@ -40,7 +40,8 @@ export function periodOf(range: Range, now: number): Period {
 export const startsOf = ({ since, bucketMs, count }: Period): number[] =>
   Array.from({ length: count }, (_, place) => since + place * bucketMs)
 
-/** The rows in three parts. `shown`: of the period. `over`: those of its buckets that are over. `before`: of as many buckets just before. */
+/** The rows in three parts. `shown`: of the period. `over`: those of its buckets that are over. `before`: of as many
+ *  buckets just before. */
 export function partsOf<Row extends { bucket: string }>(rows: readonly Row[], period: Period) {
   const { comparedSince, since, until, bucketMs } = period
   const within = (from: number, to: number) =>

@@ -13,7 +13,8 @@ import type { Dimension } from './split.ts'
 export type StatsRow = Schemas['StatsRow']
 
 export const LIVE_MS = 10_000
-/** A week of hours by country is an answer of megabytes, and a year of days is one of a hundred kilobytes: they are read again less often. */
+/** A week of hours by country is an answer of megabytes, and a year of days is one of a hundred kilobytes: they are
+ *  read again less often. */
 const LARGE_LIVE_MS = 60_000
 
 /** All of one choice. */

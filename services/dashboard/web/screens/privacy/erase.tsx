@@ -1,4 +1,5 @@
-// Erases a person from all apps of a company, or from one. In: a number or an address. Out: after a confirmation that says what is there, a report of what was erased.
+// Erases a person from all apps of a company, or from one. In: a number or an address. Out: after a confirmation that
+// says what is there, a report of what was erased.
 import { useState } from 'preact/hooks'
 import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'

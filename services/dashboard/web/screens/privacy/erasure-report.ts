@@ -47,8 +47,8 @@ export const maskTyped = (recipient: string): string => {
   return text.includes('@') ? maskEmail(text) : `****${text.slice(-2)}`
 }
 
-/** Why a text cannot be erased; undefined when it can. The API erases a number only with its country code, because without it the number may
- *  be another person's; its search is more lenient. */
+/** Why a text cannot be erased; undefined when it can. The API erases a number only with its country code, because
+ *  without it the number may be another person's; its search is more lenient. */
 export const recipientProblem = (text: string): string | undefined =>
   text.includes('@') || /^[\s(]*(\+|00)/.test(text)
     ? undefined

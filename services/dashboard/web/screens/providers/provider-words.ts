@@ -1,4 +1,5 @@
-// What the screen says about a provider. In: the state of its breaker, or the answer to a test, as the API gives them. Out: words and a colour.
+// What the screen says about a provider. In: the state of its breaker, or the answer to a test, as the API gives them.
+// Out: words and a colour.
 
 import { isProviderType, type ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import type { Schemas } from '../../api/schema.ts'

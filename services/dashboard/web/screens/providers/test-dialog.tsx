@@ -1,4 +1,5 @@
-// Tests a provider with a real message. In: the provider and a recipient. Out: what the vendor said, in words, with the raw values beside them.
+// Tests a provider with a real message. In: the provider and a recipient. Out: what the vendor said, in words, with the
+// raw values beside them.
 
 import { useState } from 'preact/hooks'
 import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'

@@ -1,5 +1,5 @@
-// What the table of providers by country and the suggested order say. In: the answer of GET /apps/{id}/routes. Out: the countries in it, and
-// words. Pure.
+// What the table of providers by country and the suggested order say. In: the answer of GET /apps/{id}/routes. Out: the
+// countries in it, and words. Pure.
 import type { Schemas } from '../../api/schema.ts'
 import { formatMicros } from '../../data/amounts.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
@@ -35,7 +35,8 @@ export const placeName = (country: string | null): string =>
 /** A line does not end between a figure and its sign. */
 export const withoutBreaks = (text: string): string => text.replaceAll(' %', '\u00a0%')
 
-/** What a suggested order gains. Where cost counts, approvals and money are told apart: an order may lose approvals and still be worth it. */
+/** What a suggested order gains. Where cost counts, approvals and money are told apart: an order may lose approvals and
+ *  still be worth it. */
 export function gainWords({ gain, approvals, cost_micros }: Schemas['RouteSuggestion']): string {
   const words = `${approvalsOf(gain)} of 100 messages, over all countries`
   if (cost_micros === null) return `Expected gain: ${words}.`

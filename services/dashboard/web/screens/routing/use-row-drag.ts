@@ -1,5 +1,6 @@
-// Drags a row of a list to another place with a mouse, a pen or a finger. In: the list's element and its order. Out: the row that is dragged,
-// and new orders while it moves. The rest of the page needs no pointer: the same moves have buttons.
+// Drags a row of a list to another place with a mouse, a pen or a finger. In: the list's element and its order. Out:
+// the row that is dragged, and new orders while it moves. The rest of the page needs no pointer: the same moves have
+// buttons.
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { moveTo, placeAt } from '../../data/order.ts'

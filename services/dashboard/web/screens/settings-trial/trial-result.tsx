@@ -1,4 +1,5 @@
-// What a trial of settings found: figures, tables of what would differ, examples that lead to their verifications and refusals, and what is not known.
+// What a trial of settings found: figures, tables of what would differ, examples that lead to their verifications and
+// refusals, and what is not known.
 import { verificationPath } from '../../../screens.ts'
 import type { Schemas } from '../../api/client.ts'
 import { formatChange, formatMicros } from '../../data/amounts.ts'

@@ -1,4 +1,5 @@
-// The button beside Save that tries the changes of a screen on past traffic, and the dialog with what they would have done. Nothing is saved.
+// The button beside Save that tries the changes of a screen on past traffic, and the dialog with what they would have
+// done. Nothing is saved.
 import { useState } from 'preact/hooks'
 import { HOUR_MS } from '../../../../../infra/time.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'

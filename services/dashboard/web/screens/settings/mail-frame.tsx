@@ -1,5 +1,5 @@
-// Shows the HTML part of a mail as a mail program would, without pictures. What an app has written is not trusted: public/mail-frame.js shows
-// it in a page of no origin, where nothing runs and nothing is loaded.
+// Shows the HTML part of a mail as a mail program would, without pictures. What an app has written is not trusted:
+// public/mail-frame.js shows it in a page of no origin, where nothing runs and nothing is loaded.
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 export function MailFrame({ html }: { html: string }) {

@@ -1,5 +1,5 @@
-// One step of signing in: a field and its button. In: what is sent. Out: the words of a refusal beside the field, with the focus in it; what
-// is not about the field, such as too many tries, is said below.
+// One step of signing in: a field and its button. In: what is sent. Out: the words of a refusal beside the field, with
+// the focus in it; what is not about the field, such as too many tries, is said below.
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Problem } from '../../api/problem.ts'

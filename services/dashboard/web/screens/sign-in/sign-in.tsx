@@ -1,5 +1,5 @@
-// The front door: signs in with the link that a start prints, with the operator's token, with a passkey, or with an email address and a code. A viewer who is
-// signed in is sent on.
+// The front door: signs in with the link that a start prints, with the operator's token, with a passkey, or with an
+// email address and a code. A viewer who is signed in is sent on.
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { useSessionControl } from '../../data/session.tsx'

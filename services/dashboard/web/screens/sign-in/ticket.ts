@@ -1,5 +1,5 @@
-// The ticket of a sign-in link. In: `?ticket=` of the address. Out: a session, or why there is none. The ticket leaves the address at once, so
-// that neither the history nor a copied address keeps it.
+// The ticket of a sign-in link. In: `?ticket=` of the address. Out: a session, or why there is none. The ticket leaves
+// the address at once, so that neither the history nor a copied address keeps it.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { SIGN_IN_PATH } from '../../../screens.ts'

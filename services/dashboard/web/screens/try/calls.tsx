@@ -1,5 +1,6 @@
-// The calls of the client API that were made, newest first: each request as a developer writes it, and its answer. The key is hidden until it
-// is asked for; a copy has it, so that it works. Before the first call the request that would be made is shown.
+// The calls of the client API that were made, newest first: each request as a developer writes it, and its answer. The
+// key is hidden until it is asked for; a copy has it, so that it works. Before the first call the request that would be
+// made is shown.
 import { useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'

@@ -1,5 +1,5 @@
-// The sandbox's messages to any recipient: those that a backend sent with a test key, and the codes with which users sign in to the dashboard
-// of a deployment without an email provider.
+// The sandbox's messages to any recipient: those that a backend sent with a test key, and the codes with which users
+// sign in to the dashboard of a deployment without an email provider.
 
 import { useState } from 'preact/hooks'
 import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'

@@ -1,6 +1,7 @@
-// The test keys with which the screen calls the client API. In: an app and a kind of key. Out: the key of this browser: that of another tab,
-// or one made on first use, which replaces the browser's earlier one. A key is kept in the session storage of its tabs alone, which signing
-// out clears; only the server's hash of it lasts longer. The browser remembers the ids of its keys, so that it revokes no key of another.
+// The test keys with which the screen calls the client API. In: an app and a kind of key. Out: the key of this browser:
+// that of another tab, or one made on first use, which replaces the browser's earlier one. A key is kept in the session
+// storage of its tabs alone, which signing out clears; only the server's hash of it lasts longer. The browser remembers
+// the ids of its keys, so that it revokes no key of another.
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { readInTab, storeInTab } from '../../data/browser-storage.ts'
 import type { KeyKind } from './api-request.ts'

@@ -1,5 +1,5 @@
-// What to look for. In: the search of the address. Out: a new address, at once for a choice, and on Enter or "Search" for a text. The id of a
-// verification goes straight to it.
+// What to look for. In: the search of the address. Out: a new address, at once for a choice, and on Enter or "Search"
+// for a text. The id of a verification goes straight to it.
 
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'

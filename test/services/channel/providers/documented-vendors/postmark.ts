@@ -1,5 +1,5 @@
-// From Postmark's pages "Email API", "API overview" (error codes), "Bounce API" (bounce types), "Bounce webhook" and "Delivery webhook", and
-// its support article "What does Error Code: '300' mean?".
+// From Postmark's pages "Email API", "API overview" (error codes), "Bounce API" (bounce types), "Bounce webhook" and
+// "Delivery webhook", and its support article "What does Error Code: '300' mean?".
 import { Buffer } from 'node:buffer'
 import { DestinationFault, ProviderFault, RecipientFault } from '../../../../../services/channel/provider.ts'
 import type { VendorCase } from '../../../../support/vendors/documented-vendors.ts'

@@ -1,6 +1,6 @@
-// From the Amazon SES API v2 reference (SendEmail) and AWS's SDK for Go, which is generated from its model, the SES guide's pages "Examples of
-// event data that Amazon SES publishes to Amazon SNS" and "Contents of event data …", and the SNS guide's "Verifying the signatures of
-// Amazon SNS messages" and "HTTP/HTTPS notification JSON format".
+// From the Amazon SES API v2 reference (SendEmail) and AWS's SDK for Go, which is generated from its model, the SES
+// guide's pages "Examples of event data that Amazon SES publishes to Amazon SNS" and "Contents of event data …", and
+// the SNS guide's "Verifying the signatures of Amazon SNS messages" and "HTTP/HTTPS notification JSON format".
 import { Buffer } from 'node:buffer'
 import { sign } from 'node:crypto'
 import type { Outbound } from '../../../../../infra/outbound/outbound.ts'

@@ -5,7 +5,8 @@ import { verifyWebhook, type WebhookEvent, WebhookVerificationError } from 'coun
 const SECRETS = (process.env.WEBHOOK_SECRETS ?? '').split(',')
 const MAX_BODY_BYTES = 100_000
 
-/** The work for each event, by the event's id. Keep the ids in your database under a unique index, written together with what the event causes. */
+/** The work for each event, by the event's id. Keep the ids in your database under a unique index, written together
+ *  with what the event causes. */
 const handling = new Map<string, Promise<void>>()
 
 /** Your work. Be quick: put the event into a queue, and process it after the response. */
