@@ -14,7 +14,7 @@ export type CheckResult<T> = { ok: true; value: T } | { ok: false; problems: Inp
 export function check<S extends z.ZodType>(schema: S, input: unknown): CheckResult<z.output<S>> {
   const { result, problemsOf } = parse(schema, input)
   // zod silently drops an own member `__proto__` from records, but settings are stored as they were written.
-  const hidden = [...hiddenMembers(input, []), ...(result.success ? halfCharacters(input, []) : [])]
+  const hidden = [...hiddenMembers(input), ...(result.success ? halfCharacters(input) : [])]
   if (result.success && hidden.length === 0) return { ok: true, value: result.data }
   const issues = result.success ? [] : result.error.issues
   return { ok: false, problems: unique([...issues.flatMap(problemsOf), ...hidden]) }
@@ -34,7 +34,7 @@ export function checkMembers<S extends z.ZodType>(
 ): MemberProblems & { value: z.output<S> | null } {
   const { result, problemsOf } = parse(schema, input)
   const issues = result.error?.issues ?? []
-  const hidden = hiddenMembers(input, [])
+  const hidden = hiddenMembers(input)
   const inNames = issues.filter(({ code }) => code === 'unrecognized_keys' || code === 'invalid_key')
   const inValues = issues.filter(({ code }) => code !== 'unrecognized_keys')
   return {
@@ -48,20 +48,14 @@ export function checkMembers<S extends z.ZodType>(
 export const isWhole = (text: string): boolean => !/\p{Cs}/u.test(text)
 export const HALF_CHARACTERS = 'must hold no half characters'
 
-function halfCharacters(input: unknown, path: readonly string[]): InputProblem[] {
-  if (typeof input === 'string') return isWhole(input) ? [] : [{ path: dottedPath(path), message: HALF_CHARACTERS }]
-  if (typeof input !== 'object' || input === null) return []
-  // As in `hiddenMembers`. What is in lists has patterns of its own.
-  if (Array.isArray(input))
-    return input.flatMap((member, at) =>
-      typeof member === 'object' ? halfCharacters(member, [...path, String(at)]) : [],
-    )
-  return Object.entries(input).flatMap(([name, member]) =>
-    isWhole(name)
-      ? halfCharacters(member, [...path, name])
-      : [{ path: dottedPath(path), message: `${HALF_CHARACTERS} in names` }],
-  )
-}
+/** As in `hiddenMembers`, texts in lists are skipped: they have patterns of their own. */
+const halfCharacters = (input: unknown): InputProblem[] =>
+  typeof input === 'string' && !isWhole(input)
+    ? [{ path: '', message: HALF_CHARACTERS }]
+    : problemsWithin(input, (name, value) => {
+        if (!isWhole(name)) return { message: `${HALF_CHARACTERS} in names`, isOfOwner: true }
+        return typeof value === 'string' && !isWhole(value) ? { message: HALF_CHARACTERS } : null
+      })
 
 export const dottedPath = (path: readonly PropertyKey[]): string => path.map(String).join('.')
 
@@ -101,18 +95,38 @@ const MAX_EXPLAINED_NAMES = 20
 const namesOf = (schema: z.core.$ZodType | undefined): string[] =>
   schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
 
-function hiddenMembers(value: unknown, path: string[]): InputProblem[] {
-  if (typeof value !== 'object' || value === null) return []
-  // An array has no member `__proto__` itself, and its texts are skipped because a list may hold millions of them.
-  if (Array.isArray(value))
-    return value.flatMap((member, at) =>
-      typeof member === 'object' ? hiddenMembers(member, [...path, String(at)]) : [],
-    )
-  return Object.entries(value).flatMap(([name, member]) =>
-    name === '__proto__'
-      ? [{ path: dottedPath([...path, name]), message: unknownMemberWords(name, []) }]
-      : hiddenMembers(member, [...path, name]),
-  )
+const hiddenMembers = (input: unknown): InputProblem[] =>
+  problemsWithin(input, name => (name === '__proto__' ? { message: unknownMemberWords(name, []) } : null))
+
+/** Asks about each member of each object. What is within a member that is a problem is not looked at. The members of an array have no names,
+ *  and its texts are skipped because a list may hold millions of them. A path is written only for a problem: a body may hold a hundred
+ *  thousand members, and it is checked before anything else is known about it. */
+function problemsWithin(
+  input: unknown,
+  problemOf: (name: string, value: unknown) => { message: string; isOfOwner?: true } | null,
+): InputProblem[] {
+  const problems: InputProblem[] = []
+  const path: PropertyKey[] = []
+  const look = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (Array.isArray(value)) {
+      for (let at = 0; at < value.length; at += 1) lookInto(at, value[at])
+      return
+    }
+    for (const [name, member] of Object.entries(value)) {
+      const problem = problemOf(name, member)
+      if (problem === null) lookInto(name, member)
+      else problems.push({ path: dottedPath(problem.isOfOwner ? path : [...path, name]), message: problem.message })
+    }
+  }
+  const lookInto = (name: PropertyKey, member: unknown): void => {
+    if (typeof member !== 'object') return
+    path.push(name)
+    look(member)
+    path.pop()
+  }
+  look(input)
+  return problems
 }
 
 const unique = (problems: InputProblem[]): InputProblem[] => [
