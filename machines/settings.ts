@@ -256,6 +256,7 @@ const whatsapp = z
     enabled,
     mode: whatsAppMode.default('template').meta({ title: 'WhatsApp mode' }),
     business_number: phoneNumber.nullable().default(null).meta({
+      ...stepUp('changed'),
       title: 'Business number',
       description: 'The number that the link opens. The link modes need it.',
       more: 'A link mode without it is refused (422, or the start fails). Where an earlier release stored one, WhatsApp cannot be used until the number is given; other settings can still be changed.',
@@ -409,6 +410,7 @@ const numberKinds = z
       .refine(kinds => new Set(kinds).size === kinds.length, 'names a kind twice')
       .default(['premium_rate', 'shared_cost', 'uan', 'pager', 'voicemail'])
       .meta({
+        ...stepUp('changed'),
         title: 'Refused kinds of numbers',
         description: 'A send to such a number is refused with `InvalidRecipientError`, and a resend too.',
         more: 'By the numbering plans that libphonenumber knows.',
