@@ -90,7 +90,8 @@ const createEdgeWithCallbacks = (runtime: Runtime): Service => {
 
 /** The pages call the client API at their own address (Try it), and link to its reference. Another origin would be
  *  closed to them: the API lets no page of another origin use a server key, and the pages' policy lets them call no
- *  other origin. So where another process plays the edge, the dashboard answers the client API too. This adds no secret
+ *  other origin. So where another process plays the edge, the dashboard answers the client API too, to signed-in
+ *  people alone: a dashboard holds secrets that compute codes, and strangers have no business there. This adds no secret
  *  and no consumer: the edge needs fewer secrets than the dashboard, keeps nothing, and asks the OTP actor over the
  *  broker. Vendors call back at the edge alone, where logins and Twilio's clients call too. The lines of these requests
  *  have the role of this process. */
@@ -98,10 +99,9 @@ const createDashboardWithClientApi = (runtime: Runtime): Service => {
   const dashboard = createDashboardService(runtime)
   if (runtime.config.roles.includes('edge')) return dashboard
   const edge = createEdgeService({ ...runtime, otherApis: [ADMIN_API], screens: SCREENS, forOwnPages: true })
-  if (edge.router) dashboard.router?.use(edge.router.routes())
+  if (edge.router) dashboard.router?.use(dashboard.forOwnPages, edge.router.routes())
   const stop = async (): Promise<void> => void (await Promise.all([dashboard.stop?.(), edge.stop?.()]))
-  const { refuseEarly, trustsCaller } = edge
-  return { ...dashboard, ...(refuseEarly && { refuseEarly }), ...(trustsCaller && { trustsCaller }), stop }
+  return { ...dashboard, stop }
 }
 
 /** Which service plays which role. */

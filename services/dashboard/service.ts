@@ -1,11 +1,13 @@
 // The admin API (admin-api.ts lists its operations) and the pages that use it.
 import { Router } from '@koa/router'
+import type { Middleware } from 'koa'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Secrets } from '../../infra/config/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createExclusiveChange } from '../../infra/exclusive-change.ts'
 import type { Service } from '../../infra/host.ts'
+import { httpException } from '../../infra/http/problem.ts'
 import type { FindCaller } from '../../infra/http/caller-address.ts'
 import type { IdentifyOperator } from '../../infra/http/operators.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -66,7 +68,14 @@ export interface DashboardDeps {
   lookup?: Lookup
 }
 
-export function createDashboardService(deps: DashboardDeps): Service {
+const CLIENT_API_PATH = '/api/'
+
+export interface Dashboard extends Service {
+  /** In front of what serves the client API to the pages of this dashboard alone: without a session there is no such path. */
+  forOwnPages: Middleware
+}
+
+export function createDashboardService(deps: DashboardDeps): Dashboard {
   const { config, secrets, identifyOperator, findCaller, store, broker, keyring, clock, log, lookup } = deps
   const { publicUrl } = config.http
   const accounts = createAccounts({ store, clock, log })
@@ -137,5 +146,12 @@ export function createDashboardService(deps: DashboardDeps): Service {
   mountOperations(router, OPERATIONS, handlerDeps, identify, admit)
   const stop = async (): Promise<void> =>
     void (await Promise.all([accounts.settled(), backgroundQueue.stop(), afterAnswer.stop()]))
-  return { router: router.use(createWebPages().routes()), stop }
+  const forOwnPages: Middleware = async (ctx, next) => {
+    // In any case: routers match paths so.
+    if (!ctx.path.toLowerCase().startsWith(CLIENT_API_PATH)) return next()
+    const token = cookies.session.tokenIn(ctx)
+    if (token === null || (await sessions.find(token)) === null) throw httpException(404)
+    return next()
+  }
+  return { router: router.use(createWebPages().routes()), stop, forOwnPages }
 }

@@ -1,7 +1,7 @@
 // A dashboard with a process, and so an address, of its own: its pages call the client API there.
 import { expect } from 'chai'
 import { ROLES } from '../../infra/config/config.ts'
-import { ask, createCaller } from '../support/api-caller.ts'
+import { type Answer, ask } from '../support/api-caller.ts'
 import { type Countersign, createStarter } from '../support/countersign.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
@@ -28,8 +28,20 @@ onRealEngines('a dashboard in a process of its own', { AMQP_URL, MONGODB_URL }, 
     const dashboard = await start({ roles: ['dashboard'], site: others.site, env: { METRICS_PORT: '0' } })
     const admin = adminOf(dashboard)
     const keyOf = async (kind: string) => (await admin('POST', '/apps/app_demo/keys', { kind, mode: 'test' })).body.key
-    const server = createCaller(dashboard.url, await keyOf('server'))
-    const device = createCaller(dashboard.url, await keyOf('publishable'))
+    const [serverKey, deviceKey] = [await keyOf('server'), await keyOf('publishable')]
+    const signIn = await fetch(`${dashboard.url}/admin/v1/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: dashboard.url },
+      body: JSON.stringify({ token: dashboard.secrets.adminTokens[0]?.token }),
+    })
+    const cookie = signIn.headers.getSetCookie().map(one => one.split(';')[0]).join('; ')
+    expect(signIn.status).to.equal(200)
+    /** A call as a page of the dashboard makes it. */
+    const call =
+      (token: string) =>
+      async (path: string, body: object): Promise<Answer> =>
+        ask(`${dashboard.url}/api/v1${path}`, { method: 'POST', token, headers: { cookie }, body: JSON.stringify(body) })
+    const [server, device] = [call(serverKey), call(deviceKey)]
     const waitForCode = (recipient: string): Promise<string> =>
       eventually(async () => {
         const { body } = await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(recipient)}`)
@@ -38,19 +50,30 @@ onRealEngines('a dashboard in a process of its own', { AMQP_URL, MONGODB_URL }, 
       })
 
     const to = freshNumber()
-    const { otp_id } = (await server.send(to)).body
+    const { otp_id } = (await server('/otp/send', { recipient: to })).body
     const code = await waitForCode(to)
-    expect((await server.verify(otp_id, wrongCode(code))).body).to.include({ matched: false })
-    expect((await server.verify(otp_id, code)).body).to.include({ matched: true, status: 'approved' })
+    expect((await server('/otp/verify', { otp_id, code: wrongCode(code) })).body).to.include({ matched: false })
+    expect((await server('/otp/verify', { otp_id, code })).body).to.include({ matched: true, status: 'approved' })
 
     const byDevice = freshNumber()
-    const started = (await device.send(byDevice)).body.otp_id
-    const { verification_token } = (await device.verify(started, await waitForCode(byDevice))).body
-    expect((await server.exchange(verification_token)).body).to.include({ recipient: byDevice })
+    const started = (await device('/otp/send', { recipient: byDevice })).body.otp_id
+    const verified = await device('/otp/verify', { otp_id: started, code: await waitForCode(byDevice) })
+    const { verification_token } = verified.body
+    expect((await server('/verifications/exchange', { verification_token })).body).to.include({ recipient: byDevice })
+
+    // A key alone calls at the edge.
+    const withKey = async (url: string, path: string, headers: Record<string, string> = {}): Promise<number> => {
+      const init = { headers: { authorization: `Bearer ${serverKey}`, ...headers } }
+      return (await fetch(`${url}${path}/${otp_id}`, init)).status
+    }
+    expect(await withKey(others.url, '/api/v1/otp')).to.equal(200)
+    expect(await withKey(dashboard.url, '/api/v1/otp')).to.equal(404)
+    expect(await withKey(dashboard.url, '/API/v1/OTP'), 'in capitals').to.equal(404)
+    const ended = { cookie: cookie.replace(/=.*/, `=${'a'.repeat(43)}`) }
+    expect(await withKey(dashboard.url, '/api/v1/otp', ended), 'a session that is none').to.equal(404)
 
     for (const path of ['/docs', '/openapi.json', '/readyz', '/try', '/'])
       expect(await statusOf(`${dashboard.url}${path}`), path).to.equal(200)
-    expect(await statusOf(`${dashboard.url}/api/v1/otp/none`), 'without a key').to.equal(401)
     // What other programs call is at the edge alone.
     const postTo = async (url: string): Promise<number> => (await fetch(url, { method: 'POST' })).status
     expect(await postTo(`${dashboard.url}/callbacks/app_demo/any`)).to.equal(404)

@@ -1,9 +1,9 @@
-// The cookies of the dashboard. In: a token, or the Cookie header of a request. Out: a Set-Cookie header, or the token. They are for the
-// admin API alone: the pages of the dashboard hold nothing of a user, and call the API from the same site, so SameSite=Strict does not
-// hinder them even after a link from elsewhere.
+// The cookies of the dashboard. In: a token, or the Cookie header of a request. Out: a Set-Cookie header, or the token.
+// They are for the admin API, and for the client API where a dashboard without an edge serves it to its own pages. The
+// pages hold nothing of a user, and call from the same site, so SameSite=Strict does not hinder them even after a link
+// from elsewhere.
 import { randomBytes } from 'node:crypto'
 import type { Context } from 'koa'
-import { ADMIN_PATH } from '../access.ts'
 
 const SESSION_COOKIE = 'countersign_session'
 /** Ties a sign-in by code to the browser that has asked for the code. */
@@ -43,7 +43,7 @@ export interface Cookies {
 export function createCookies({ secure }: { secure: boolean }): Cookies {
   const create = (plainName: string): Cookie => {
     const name = secure ? `__Host-${plainName}` : plainName
-    const path = secure ? '/' : ADMIN_PATH
+    const path = '/'
     const read: Cookie['read'] = ctx => {
       const values = ctx
         .get('cookie')

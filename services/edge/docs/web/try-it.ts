@@ -85,7 +85,7 @@ async function send(one: TryForm, forms: readonly TryForm[]): Promise<void> {
   const { url, body, headers } = buildRequest(method, path, value, fields)
   const began = performance.now()
   try {
-    const response = await fetch(url, { method, headers, body, credentials: 'omit', cache: 'no-store' })
+    const response = await fetch(url, { method, headers, body, credentials: 'same-origin', cache: 'no-store' })
     const text = await response.text()
     showAnswer(result, response, text, Math.round(performance.now() - began))
     if (response.ok) passOn(text, forms)
