@@ -255,14 +255,17 @@ const whatsapp = z
   .strictObject({
     enabled,
     mode: whatsAppMode.default('template').meta({ title: 'WhatsApp mode' }),
-    business_number: phoneNumber.nullable().default(null).meta({
-      ...stepUp('changed'),
-      title: 'Business number',
-      description: 'The number that the link opens. The link modes need it.',
-      more: 'A link mode without it is refused (422, or the start fails). Where an earlier release stored one, WhatsApp cannot be used until the number is given; other settings can still be changed.',
-      values: 'an E.164 number',
-      example: '+15550001111',
-    }),
+    business_number: phoneNumber
+      .nullable()
+      .default(null)
+      .meta({
+        ...stepUp('changed'),
+        title: 'Business number',
+        description: 'The number that the link opens. The link modes need it.',
+        more: 'A link mode without it is refused (422, or the start fails). Where an earlier release stored one, WhatsApp cannot be used until the number is given; other settings can still be changed.',
+        values: 'an E.164 number',
+        example: '+15550001111',
+      }),
   })
   .meta({ id: 'WhatsAppSettingsInput', description: 'WhatsApp.' })
 

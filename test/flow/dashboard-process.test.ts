@@ -34,13 +34,21 @@ onRealEngines('a dashboard in a process of its own', { AMQP_URL, MONGODB_URL }, 
       headers: { 'content-type': 'application/json', origin: dashboard.url },
       body: JSON.stringify({ token: dashboard.secrets.adminTokens[0]?.token }),
     })
-    const cookie = signIn.headers.getSetCookie().map(one => one.split(';')[0]).join('; ')
+    const cookie = signIn.headers
+      .getSetCookie()
+      .map(one => one.split(';')[0])
+      .join('; ')
     expect(signIn.status).to.equal(200)
     /** A call as a page of the dashboard makes it. */
     const call =
       (token: string) =>
       async (path: string, body: object): Promise<Answer> =>
-        ask(`${dashboard.url}/api/v1${path}`, { method: 'POST', token, headers: { cookie }, body: JSON.stringify(body) })
+        ask(`${dashboard.url}/api/v1${path}`, {
+          method: 'POST',
+          token,
+          headers: { cookie },
+          body: JSON.stringify(body),
+        })
     const [server, device] = [call(serverKey), call(deviceKey)]
     const waitForCode = (recipient: string): Promise<string> =>
       eventually(async () => {

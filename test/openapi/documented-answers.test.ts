@@ -3,7 +3,16 @@ import { expect } from 'chai'
 import { checkDocumented, type SeenAnswer } from '../support/documented-answers.ts'
 
 const times = { created_at: '2030-01-01T12:00:00.000Z', closed_at: null }
-const company = { id: 'cmp_1', name: 'Acme', balance: 0, low_balance_micros: null, max_apps: 1, max_users: 1, ...times }
+const company = {
+  id: 'cmp_1',
+  name: 'Acme',
+  balance: 0,
+  low_balance_micros: null,
+  timezone: 'UTC',
+  max_apps: 1,
+  max_users: 1,
+  ...times,
+}
 const answer: SeenAnswer = {
   method: 'GET',
   path: '/admin/v1/companies/cmp_1?x=y',

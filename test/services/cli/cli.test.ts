@@ -233,7 +233,16 @@ describe('the command line', () => {
 
     it('credit, whose key is told where the answer does not say whether it was added', async () => {
       const proxy = await listen(createServer((_, answer) => void answer.writeHead(502).end('Bad Gateway')))
-      const { code, stderr } = await cli(['credit', 'add', 'cmp_1', '5000000', '--note', 'a transfer', '--url', proxy.url])
+      const { code, stderr } = await cli([
+        'credit',
+        'add',
+        'cmp_1',
+        '5000000',
+        '--note',
+        'a transfer',
+        '--url',
+        proxy.url,
+      ])
       proxy.server.close()
       expect(code).to.equal(1)
       expect(stderr).to.match(/answered 502; to repeat it safely: --idempotency-key [\w-]{36} \(502\)/)

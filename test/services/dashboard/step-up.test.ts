@@ -97,7 +97,7 @@ onEmbeddedStore('changes that need a step-up', fresh => {
       ['revokeApiKey', `/keys/${key}`],
       ['putProvider', `/apps/${app}/providers/main`, { type: 'sandbox', channel: 'sms' }],
       ['deleteProvider', `/apps/${app}/providers/main`],
-      ['setSupabaseHook', `/apps/${app}/hooks/supabase`, { mode: 'live', secret: null }],
+      ['setSupabaseHook', `/apps/${app}/hooks/supabase`, { mode: 'live', secrets: null }],
       ['putWebhook', `/apps/${app}/webhook`, { url: URL }],
       [
         'createEndpoint',
