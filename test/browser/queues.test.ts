@@ -39,7 +39,7 @@ describeInBrowser('the queues', (open, start, engines) => {
     await page.goto('/queues')
     const row = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: new RegExp(`^${QUEUE}`) })
     const oldest = engines === 'real' ? 'not known' : 'none'
-    expect((await row.innerText()).replace(/\s+/g, ' ')).to.match(new RegExp(`0 ${oldest} 1 5 Show$`))
+    expect((await row.innerText()).replace(/\s+/g, ' ')).to.match(new RegExp(`0 ${oldest} .* 1 5 Show$`))
 
     // The only queue with dead letters is shown at once.
     const letters = page.getByRole('region', { name: `Dead letters of ${QUEUE}` })

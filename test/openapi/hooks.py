@@ -15,6 +15,9 @@ WITH_PUBLISHABLE_KEY = os.environ["API_KEY"].startswith("pk_")
 MAX_IDEMPOTENCY_KEY_LENGTH = 128
 
 numbers = itertools.count()
+# What the document says in words: digits, white space and hyphens.
+CODE = "^[ -]*(?:[0-9][ -]*){4,10}$"
+LISTED = {"app_hash": "FA+9qCX9VSu", "domain": "example.com"}
 # White space as the document's patterns mean it: Python's has control characters more.
 SPACE = "\\t\\n\\v\\f\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
 RECIPIENT = re.compile(rf"\+[1-9][0-9]{{6,14}}|[^@{SPACE}]+@[^@{SPACE}]+")
@@ -23,19 +26,23 @@ RECIPIENT = re.compile(rf"\+[1-9][0-9]{{6,14}}|[^@{SPACE}]+@[^@{SPACE}]+")
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
     """The document says of `client_ip` only that it is text: its two formats would need an `anyOf`, which generators misread. A
-    publishable key must not send it, nor `metadata`, so any value except null is then a malformed body."""
+    publishable key must not send it, nor `metadata` or `domain`, so any value except null is then a malformed body."""
     schemas = raw_schema["components"]["schemas"]
     for name in ("SendRequest", "MessageRequest"):
         schemas[name]["properties"]["client_ip"] = {
             "anyOf": [{"type": "string", "format": "ipv4"}, {"type": "string", "format": "ipv6"}, {"type": "null"}]
         }
+    schemas["VerifyRequest"]["properties"]["code"]["pattern"] = CODE
+    # The app of bootstrap.json lists these, and no others are taken.
+    for name, value in LISTED.items():
+        schemas["SendRequest"]["properties"][name] = {"enum": [value, None]}
     # An operator's token needs no session, and a made-up session beside it would be refused.
     for methods in raw_schema["paths"].values():
         for operation in methods.values():
             operation["security"] = [one for one in operation["security"] if "session" not in one]
     if WITH_PUBLISHABLE_KEY:
         send = raw_schema["paths"]["/api/v1/otp/send"]["post"]["requestBody"]["content"]["application/json"]
-        for name in ("client_ip", "metadata"):
+        for name in ("client_ip", "metadata", "domain"):
             schemas["SendRequest"]["properties"][name] = {"type": "null"}
             send["example"].pop(name, None)
 

@@ -1,7 +1,6 @@
 // The parameters of the client API that are not in a body, and the headers of its answers.
 import { z } from 'zod'
 import type { ApiHeader, ApiParameter, ApiRefusal } from '../../../infra/openapi/operation.ts'
-import { MAX_TOKEN_LENGTH } from '../../../machines/challenge.ts'
 import { RATE_LIMIT_HEADER, RATE_LIMIT_POLICY_HEADER } from '../answers.ts'
 import {
   CLIENT_IP_NOT_PUBLIC,
@@ -32,7 +31,7 @@ export const CHALLENGE_SOLUTION_PARAMETER: ApiParameter = {
   in: 'header',
   description:
     'Of publishable keys: the solution of the challenge that a 403 `ChallengeRequiredError` brought, as `<salt>.<nonce>.<signature>`. It is good for five minutes and once, for the same key and recipient, or the same `otp_id`; a call that is refused for another reason leaves it good. Where the challenge is a widget: its token, which is good for one call.',
-  schema: z.string().max(MAX_TOKEN_LENGTH),
+  schema: z.string(),
 }
 
 const idempotencyKey = (description: string): ApiParameter => ({
