@@ -23,13 +23,13 @@ eachStore('a session', fresh => {
   const signInAsOperator = (): Promise<Browser> => signIn(admin.url, { token: ADA.token })
   const statusOf = async (browser: Browser, path = '/me'): Promise<number> => (await browser.ask('GET', path)).status
 
-  it('begins with an operator’s token, in a cookie for the admin API alone', async () => {
+  it('begins with an operator’s token, in a cookie that no page can read', async () => {
     const answer = await post(admin.url, { token: ADA.token })
     expect(answer.status).to.equal(200)
     expect(answer.body).to.include({ id: null, name: 'ada', email: null, role: 'operator', company_id: null })
     const [cookie = ''] = answer.headers.getSetCookie()
     expect(cookie).to.match(
-      /^countersign_session=[\w-]{43}; Path=\/admin\/v1; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+      /^countersign_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     )
     const browser = await signInAsOperator()
     expect((await browser.ask('GET', '/me')).body).to.deep.equal(browser.me)
@@ -220,7 +220,7 @@ eachStore('a session', fresh => {
     const cookie = browser.cookie
     const answer = await browser.ask('POST', '/sign-out')
     expect(answer.status).to.equal(204)
-    expect(answer.headers.getSetCookie()[0]).to.match(/^countersign_session=; Path=\/admin\/v1; Max-Age=0; HttpOnly/)
+    expect(answer.headers.getSetCookie()[0]).to.match(/^countersign_session=; Path=\/; Max-Age=0; HttpOnly/)
     for (const { url } of [admin, elsewhere]) {
       const again = await fetch(`${url}/admin/v1/me`, { headers: { Cookie: `countersign_session=${cookie}` } })
       expect(again.status).to.equal(401)
