@@ -38,8 +38,8 @@ export interface Cookies {
   device: Cookie
 }
 
-/** `secure`: whether the dashboard is reached by https. Then browsers take its cookies from this host alone (`__Host-`), which requires the
- *  path of the whole host. */
+/** `secure`: whether the dashboard is reached by https. Then browsers take its cookies from this host alone
+ *  (`__Host-`). */
 export function createCookies({ secure }: { secure: boolean }): Cookies {
   const create = (plainName: string): Cookie => {
     const name = secure ? `__Host-${plainName}` : plainName

@@ -28,9 +28,7 @@ eachStore('a session', fresh => {
     expect(answer.status).to.equal(200)
     expect(answer.body).to.include({ id: null, name: 'ada', email: null, role: 'operator', company_id: null })
     const [cookie = ''] = answer.headers.getSetCookie()
-    expect(cookie).to.match(
-      /^countersign_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
-    )
+    expect(cookie).to.match(/^countersign_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/)
     const browser = await signInAsOperator()
     expect((await browser.ask('GET', '/me')).body).to.deep.equal(browser.me)
     expect((await browser.ask('POST', '/companies', { name: 'Acme' })).status).to.equal(201)
