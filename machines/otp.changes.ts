@@ -87,7 +87,7 @@ export const countSend = (otp: Otp, at: number): Otp => ({
 })
 
 /** A message that has ended is not sent again. */
-export const eraseGivenCode = (otp: Otp): Otp => ({ ...otp, code: { given: null } })
+export const eraseGivenCode = (otp: Otp): Otp => ({ ...otp, code: { ...otp.code, given: null } })
 
 export interface ChannelMove {
   channel: Channel

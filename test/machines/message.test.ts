@@ -49,6 +49,8 @@ describe('a message', () => {
     const { saved, effects, dueAt } = play(accepted(), reported('sent'), reported('delivered', { event_id: 'evt_x' }))
     expect(saved.value).to.equal('delivered')
     expect(codeIn(saved)).to.deep.equal({ given: null })
+    const told = play(issued({ otp_id: 'msg_1', code: { given: 'sealed', life_ms: 900_000 } }), reported('delivered'))
+    expect(codeIn(told.saved), 'its text is read later').to.deep.equal({ given: null, life_ms: 900_000 })
     expect(dueAt).to.equal(null)
     expect(effects).to.deep.equal([
       {
