@@ -174,8 +174,23 @@ onRealEngines('roles as processes with their own secrets and users only', { AMQP
       body: JSON.stringify({ name: 'Another' }),
     })
     expect(posted.status).to.equal(201)
-    const byDashboard = createCaller(urls.get('dashboard') ?? '', KEYS.serverTest)
-    expect((await byDashboard.send(freshNumber())).status).to.equal(200)
+    // For its own pages it also serves the client API.
+    const signedIn = await fetch(`${urls.get('dashboard')}/admin/v1/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token: ADMIN_TOKEN }),
+    })
+    const cookie = signedIn.headers
+      .getSetCookie()
+      .map(one => one.split(';')[0])
+      .join('; ')
+    const byDashboard = await ask(`${urls.get('dashboard')}/api/v1/otp/send`, {
+      method: 'POST',
+      token: KEYS.serverTest,
+      headers: { cookie },
+      body: JSON.stringify({ recipient: freshNumber() }),
+    })
+    expect(byDashboard.status).to.equal(200)
     expect(refusals().slice(refusedAtStart)).to.deep.equal([])
 
     await expectOnlyTheRightsOfTheTable()
