@@ -99,7 +99,7 @@ const createDashboardWithClientApi = (runtime: Runtime): Service => {
   const dashboard = createDashboardService(runtime)
   if (runtime.config.roles.includes('edge')) return dashboard
   const edge = createEdgeService({ ...runtime, otherApis: [ADMIN_API], screens: SCREENS, forOwnPages: true })
-  if (edge.router) dashboard.router?.use(dashboard.forOwnPages, edge.router.routes())
+  if (edge.router) dashboard.router?.use(dashboard.requireSession, edge.router.routes())
   const stop = async (): Promise<void> => void (await Promise.all([dashboard.stop?.(), edge.stop?.()]))
   return { ...dashboard, stop }
 }

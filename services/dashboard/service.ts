@@ -72,7 +72,7 @@ const CLIENT_API_PATH = '/api/'
 
 export interface Dashboard extends Service {
   /** In front of what serves the client API to the pages of this dashboard alone: without a session there is no such path. */
-  forOwnPages: Middleware
+  requireSession: Middleware
 }
 
 export function createDashboardService(deps: DashboardDeps): Dashboard {
@@ -146,12 +146,12 @@ export function createDashboardService(deps: DashboardDeps): Dashboard {
   mountOperations(router, OPERATIONS, handlerDeps, identify, admit)
   const stop = async (): Promise<void> =>
     void (await Promise.all([accounts.settled(), backgroundQueue.stop(), afterAnswer.stop()]))
-  const forOwnPages: Middleware = async (ctx, next) => {
+  const requireSession: Middleware = async (ctx, next) => {
     // In any case: routers match paths so.
     if (!ctx.path.toLowerCase().startsWith(CLIENT_API_PATH)) return next()
     const token = cookies.session.tokenIn(ctx)
     if (token === null || (await sessions.find(token)) === null) throw httpException(404)
     return next()
   }
-  return { router: router.use(createWebPages().routes()), stop, forOwnPages }
+  return { router: router.use(createWebPages().routes()), stop, requireSession }
 }

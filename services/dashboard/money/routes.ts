@@ -6,7 +6,7 @@ import { isoTime } from '../../../infra/iso-time.ts'
 import type { ApiParameter } from '../../../infra/openapi/operation.ts'
 import { problem } from '../../domain/errors.ts'
 import { creditEntry, type LedgerDoc } from '../../domain/money/documents.ts'
-import { MONTH, monthOf } from '../../domain/money/month.ts'
+import { DEFAULT_TIMEZONE, MONTH, monthOf } from '../../domain/money/month.ts'
 import { errorRefusal } from '../../domain/openapi/refusals.ts'
 import { channel, country, text } from '../../domain/tenancy/value-schemas.ts'
 import { principalOf } from '../access.ts'
@@ -27,7 +27,7 @@ import {
   type StatementAnswer,
   statement,
 } from './schemas.ts'
-import { DEFAULT_TIMEZONE, readStatement } from './statement.ts'
+import { readStatement } from './statement.ts'
 
 /** Each holds all entries of its company in memory. */
 const MAX_RECONCILIATIONS_AT_ONCE = 2

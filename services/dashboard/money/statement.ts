@@ -7,16 +7,15 @@ import { isoTime } from '../../../infra/iso-time.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'
 import { type LedgerDoc, ledgerId } from '../../domain/money/documents.ts'
-import { monthRange } from '../../domain/money/month.ts'
+import { DEFAULT_TIMEZONE, monthRange } from '../../domain/money/month.ts'
 import type { Company } from '../../domain/tenancy/documents.ts'
 import { seqAt } from './ledger.ts'
 import type { StatementAnswer, StatementException, StatementRow } from './schemas.ts'
 
-export const MAX_EXCEPTIONS = 1_000
+const MAX_EXCEPTIONS = 1_000
 const READ_AT_ONCE = 500
-export const DEFAULT_TIMEZONE = 'UTC'
 
-/** `company`: as it was read after its entries were moved to the ledger. */
+/** The company is as it was read before its entries were moved to the ledger. */
 export async function readStatement(
   ledger: Pick<Docs<LedgerDoc>, 'find' | 'get'>,
   { _id: company_id, seq: lastSeq, settled_seq = 0, timezone = DEFAULT_TIMEZONE }: StatementCompany,

@@ -1,5 +1,8 @@
 // The months of a time zone. In: a month such as "2026-11", and an IANA time zone. Out: its first moment, and that of the next month.
 
+/** Of a company that has chosen none. */
+export const DEFAULT_TIMEZONE = 'UTC'
+
 export const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/
 
 export function monthRange(month: string, timezone: string): { from: number; until: number } {
