@@ -1,6 +1,6 @@
-// Says that an engine does not answer yet. In: what its adapter meets while it connects for the first time. Out: a log
-// line after a second, and one every ten seconds after that, until the engine answers. Each names the engine, its hosts
-// without credentials, why, and what to do.
+// Says that an engine does not answer. In: what its adapter meets while it connects, and that its watch has lost it. Out: a log line after
+// the first second of a process, or at once for an engine that is lost later, and one every ten seconds after that, until the engine answers.
+// Each names the engine, its hosts without credentials, why, and what to do.
 import type { Clock } from './clock.ts'
 import type { Logger } from './log/log.ts'
 import { scrub } from './log/scrub.ts'
@@ -8,8 +8,10 @@ import { scrub } from './log/scrub.ts'
 export interface EngineWait {
   /** Called for every failure to connect. The latest is the reason that the next line gives. */
   failed(error: unknown): void
-  /** The engine has answered: no more lines. A connection that is lost later is the adapter's own to report. */
+  /** The engine has answered: no more lines until it is lost. */
   answered(): void
+  /** It answers no more. */
+  lost(): void
   stop(): void
 }
 
@@ -25,36 +27,47 @@ export interface EngineWaitDeps {
 
 const FIRST_LINE_MS = 1_000
 const NEXT_LINE_MS = 10_000
+/** What failed longer ago is not the reason that an engine is lost now. */
+const REASON_MS = 30_000
 
 export function createEngineWait({ engine, setting, hosts, clock, log }: EngineWaitDeps): EngineWait {
-  const startedAt = clock.now()
+  let since = clock.now()
   let why = 'it has not answered yet'
+  let failedAt = since
   let said = false
-  let over = false
+  let stopped = false
+  let waits = true
   let cancel = clock.after(FIRST_LINE_MS, sayAndGoOn)
 
   function sayAndGoOn(): void {
     said = true
     const remedy = `this process keeps trying: start ${engine}, or correct ${setting}`
-    log.warn({ engine, setting, hosts, why, remedy, waited_ms: clock.now() - startedAt }, 'engine.awaited')
+    log.warn({ engine, setting, hosts, why, remedy, waited_ms: clock.now() - since }, 'engine.awaited')
     cancel = clock.after(NEXT_LINE_MS, sayAndGoOn)
-  }
-
-  function stop(): void {
-    over = true
-    cancel()
   }
 
   return {
     failed(error) {
       why = explain(error)
+      failedAt = clock.now()
     },
     answered() {
-      if (over) return
-      stop()
-      if (said) log.info({ engine, hosts, waited_ms: clock.now() - startedAt }, 'engine.answered')
+      if (!waits || stopped) return
+      waits = false
+      cancel()
+      if (said) log.info({ engine, hosts, waited_ms: clock.now() - since }, 'engine.answered')
     },
-    stop,
+    lost() {
+      if (waits || stopped) return
+      waits = true
+      since = clock.now()
+      if (since - failedAt > REASON_MS) why = 'it does not answer'
+      sayAndGoOn()
+    },
+    stop() {
+      stopped = true
+      cancel()
+    },
   }
 }
 

@@ -70,7 +70,7 @@ export interface RunningHost {
 
 const START_RETRY_MS = 500
 const REQUESTS_GRACE_MS = 4_000
-/** Of a service that does not say how long its consumers need. */
+/** What a service gets that does not say how long its consumers need. */
 const CONSUMERS_GRACE_MS = 4_000
 /** At least, for reports of what ended last. */
 const REPORTS_GRACE_MS = 500

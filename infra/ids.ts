@@ -20,6 +20,7 @@ const ID_PREFIXES = [
   'rfs',
   'whk',
   'ntc',
+  'rcp',
 ] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 /** Returns `size` random bytes. */

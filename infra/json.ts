@@ -1,4 +1,4 @@
-// In: a text that should be JSON. Out: the value, or the line and column where the text stops being JSON.
+// In: a text that should be JSON. Out: whether it holds too much, the value, or the line and column where the text stops being JSON.
 // The position comes from a scanner of our own: JavaScript engines word their errors differently, and some give no position.
 export type ParsedJson = { ok: true; value: unknown } | { ok: false; message: string }
 
@@ -12,11 +12,54 @@ export function parseJson(text: string): ParsedJson {
   }
 }
 
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const NEWLINE = 0x0a
+const OPENING = new Set([0x5b, 0x7b])
+const CLOSING = new Set([0x5d, 0x7d])
+
+/** Which limit a text exceeds, if it is JSON. It is far quicker than parsing, and ends where a limit is exceeded. */
+export function excessIn(text: string, max: { nesting: number; values: number }): 'nesting' | 'values' | null {
+  let [nesting, values] = [0, 0]
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charCodeAt(at)
+    if (character === QUOTE) at = endOfString(text, at)
+    else if (OPENING.has(character)) {
+      nesting += 1
+      // Of the first of its members, which no comma precedes.
+      values += 1
+      if (nesting > max.nesting) return 'nesting'
+    } else if (CLOSING.has(character)) nesting -= 1
+    else if (character === COMMA) values += 1
+    if (values > max.values) return 'values'
+  }
+  return null
+}
+
+/** The position of its closing quote, or the end of the text. */
+function endOfString(text: string, opening: number): number {
+  let at = opening
+  for (;;) {
+    at = text.indexOf('"', at + 1)
+    if (at === -1) return text.length
+    let escapes = 0
+    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes += 1
+    if (escapes % 2 === 0) return at
+  }
+}
+
 function describeSyntaxError(text: string, at: number): string {
-  const before = text.slice(0, at).split('\n')
-  const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
+  const lineStart = at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1
+  const place = `line ${countNewlines(text, at) + 1}, column ${at - lineStart + 1}`
   const found = [...text.slice(at, at + 2)][0]
   return found === undefined ? `it ends too early, at ${place}` : `unexpected ${JSON.stringify(found)} at ${place}`
+}
+
+function countNewlines(text: string, end: number): number {
+  let count = 0
+  for (let at = 0; at < end; at += 1) if (text.charCodeAt(at) === NEWLINE) count += 1
+  return count
 }
 
 const TOKEN =

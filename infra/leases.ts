@@ -10,7 +10,9 @@ export interface LeaseDoc extends Doc {
   until: number
 }
 
-export const LEASE_COLLECTIONS = { leases: collection<LeaseDoc>({ indexes: [] }) }
+export const LEASE_COLLECTIONS = {
+  leases: collection<LeaseDoc>({ indexes: [], belongsTo: [{ to: null, why: 'of processes' }] }),
+}
 
 /** For a store that only this process uses: all leases in it are left over from a process that died. */
 export async function freeAllLeases(leases: Pick<Docs<LeaseDoc>, 'remove'>): Promise<void> {

@@ -9,14 +9,19 @@ import { performance } from 'node:perf_hooks'
 import { createFifo, type Fifo } from './fifo.ts'
 
 export interface LoopShares {
-  /** Rejects with what `tooLate` makes, and does nothing, where the work would have to wait longer than `maxWaitMs`. */
+  /** Rejects with what `tooLate` makes, and does nothing, where the work would have to wait longer than `maxWaitMs`: at
+   *  once where that is known, else after that time. */
   run<Result>(owner: string, work: () => Promise<Result>): Promise<Result>
+  /** Whether the owner has so much waiting, or so many pieces in all, that another piece is rejected at once. */
+  isFull(owner: string): boolean
 }
 
 export interface LoopSharesOptions {
-  /** Of the event loop, for one owner and for all. */
+  /** The shares of the event loop for one owner and for all. */
   share: { ofOne: number; ofAll: number }
   maxWaitMs: number
+  /** Of one owner, under way or waiting. */
+  maxPieces: number
   tooLate: () => Error
   /** Milliseconds that the loop was active since the start. */
   activeMs?: () => number
@@ -30,7 +35,7 @@ const MAX_SAVED_MS = 150
 const MAX_AT_ONCE = 2
 /** A piece during which the loop was idle for longer waits for something. It counts no more. */
 const WAITS_AFTER_IDLE_MS = 500
-/** Of one piece: what waits for long must not pay for all that others do meanwhile. */
+/** The most that one piece is counted for: what waits for long must not pay for all that others do meanwhile. */
 const MAX_COST_MS = 250
 /** Until pieces were measured. */
 const ASSUMED_COST_MS = 5
@@ -61,6 +66,7 @@ interface Waiting {
 export function createLoopShares({
   share,
   maxWaitMs,
+  maxPieces,
   tooLate,
   activeMs = () => performance.eventLoopUtilization().active,
   now = () => performance.now(),
@@ -153,6 +159,15 @@ export function createLoopShares({
     owner.costMs += (costMs - owner.costMs) * WEIGHT
   }
 
+  /** One piece may always wait for its turn, however much it costs. */
+  function isFull(name: string): boolean {
+    const owner = owners.get(name)
+    if (owner === undefined) return false
+    if (owner.pieces >= maxPieces) return true
+    const { waiting, costMs, budget } = owner
+    return waiting.size > 0 && (waiting.size + 1) * costMs - budget.left() > maxWaitMs * share.ofOne
+  }
+
   const waitForTurn = (owner: Owner): Promise<Begun> =>
     new Promise((resolve, reject) => {
       owner.waiting.push({
@@ -163,7 +178,9 @@ export function createLoopShares({
     })
 
   return {
+    isFull,
     async run(name, work) {
+      if (isFull(name)) throw tooLate()
       const owner = ownerOf(name)
       owner.pieces += 1
       schedule()

@@ -10,6 +10,7 @@ import {
   type HistogramConfiguration,
   Registry,
 } from 'prom-client'
+import type { Reading } from './reading.ts'
 
 // Every bucket is a series for each set of labels, so there are few. What is worth knowing apart has a counter of its own.
 /** In seconds: from a read of the store to a call that runs into its timeout. */
@@ -142,6 +143,11 @@ const createInstruments = (registry: Registry) => {
       name: 'countersign_events_owed_oldest_seconds',
       help: 'How long the one of them that waits longest for its endpoint has waited; 0 while none waits.',
     }),
+    readingAge: gauge({
+      name: 'countersign_reading_age_seconds',
+      help: 'How long ago figures that an engine is asked for were read last. Those older than 5 s are not shown.',
+      labelNames: ['reading'],
+    }),
     deliveryWait: histogram({
       name: 'countersign_delivery_wait_seconds',
       help: 'Time from accepting a message to the first call of a provider.',
@@ -272,8 +278,19 @@ const createInstruments = (registry: Registry) => {
 
 export type Metrics = ReturnType<typeof createInstruments> & {
   /** Runs `task` before each scrape, for values that are looked up instead of counted. A task that fails does not fail the scrape. */
-  beforeScrape(task: () => void | Promise<void>): void
+  beforeScrape(task: () => void): void
+  /** The same for values that an engine is asked for. A scrape waits for no engine: it shows what was read last. */
+  showReading<T>(shown: ShownReading<T>): void
   render(): Promise<{ contentType: string; body: string }>
+}
+
+export interface ShownReading<T> {
+  name: string
+  reading: Reading<T>
+  /** `null` where nothing recent is known: the last figure would look like a measured one. */
+  show(value: T | null): void
+  /** Where it is false, nothing is read. Without it, it is shown always. */
+  isShown?(): boolean
 }
 
 /** `processMetrics` adds memory, garbage collection and event loop lag. Its observers cannot be removed, so use it once per process. */
@@ -282,9 +299,21 @@ export function createMetrics({ processMetrics = false }: { processMetrics?: boo
   const tasks: (() => void | Promise<void>)[] = []
   if (processMetrics) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
+  const instruments = createInstruments(registry)
   return {
-    ...createInstruments(registry),
+    ...instruments,
     beforeScrape: task => void tasks.push(task),
+    showReading: ({ name, reading, show, isShown = () => true }) =>
+      void tasks.push(async () => {
+        const labels = { reading: name }
+        if (!isShown()) {
+          instruments.readingAge.remove(labels)
+          return show(null)
+        }
+        const value = await reading.latest().catch(() => null)
+        instruments.readingAge.set(labels, reading.ageMs() / 1000)
+        show(value)
+      }),
     async render() {
       await Promise.allSettled(tasks.map(async task => task()))
       return { contentType: registry.contentType, body: await registry.metrics() }

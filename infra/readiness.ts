@@ -7,6 +7,7 @@ import type { ClockWatch } from './clock-watch.ts'
 import type { Check, Readiness } from './http/health.ts'
 import type { Logger } from './log/log.ts'
 import { scrub } from './log/scrub.ts'
+import { createReading } from './reading.ts'
 import type { Doc } from './store/docs.ts'
 import { collection, type Store } from './store/store.ts'
 import { HOUR_MS } from './time.ts'
@@ -19,7 +20,9 @@ export interface WriteProbe extends Doc {
   purge_at: Date
 }
 
-export const READINESS_COLLECTIONS = { write_probes: collection<WriteProbe>({ indexes: [], purged: true }) }
+export const READINESS_COLLECTIONS = {
+  write_probes: collection<WriteProbe>({ indexes: [], belongsTo: [{ to: null, why: 'of processes' }], purged: true }),
+}
 
 export type ProbedStore = Pick<Store<typeof READINESS_COLLECTIONS>, 'docs' | 'ping'>
 
@@ -38,7 +41,9 @@ export type Phase = 'starting' | 'running' | 'draining' | 'stopping'
 
 const ENGINE_TIMEOUT_MS = 3_000
 /** However often /readyz is asked, the engines are asked no more often than this. */
-const RESULT_KEPT_MS = 1_000
+const FRESH_MS = 1_000
+/** /readyz is answered within a second, also while an engine hangs. */
+const WAIT_MS = 800
 /** The document of a process that has ended is removed after this time. */
 const PROBE_RETENTION_MS = HOUR_MS
 
@@ -46,7 +51,6 @@ export function createReadiness(deps: ReadinessDeps): Readiness {
   const { broker, store, clock, log, clockWatch, consumers, phase } = deps
   const probes = store.docs('write_probes')
   const _id = randomUUID()
-  const share = createSharing(clock)
   const logChanges = createChangeLog(log)
 
   async function write(): Promise<void> {
@@ -61,13 +65,23 @@ export function createReadiness(deps: ReadinessDeps): Readiness {
     await broker.roundTrip(ENGINE_TIMEOUT_MS)
   }
 
-  const engineCheck = (name: string, proof: string, work: () => Promise<void>): (() => Promise<Check>) =>
-    share(async () => {
-      const failure = await failureWithin(clock, ENGINE_TIMEOUT_MS, work)
-      if (failure === null) return { name, ok: true, detail: proof }
-      if (!isOfEngine(failure)) log.error({ check: name, err: failure }, 'readiness.failed')
-      return { name, ok: false, detail: describe(failure) }
+  /** A check that hangs does not delay the answer: until it ends, the one before counts. */
+  function engineCheck(name: string, proof: string, work: () => Promise<void>): () => Promise<Check> {
+    const reading = createReading({
+      read: () => checkOnce(name, proof, work),
+      clock,
+      freshMs: FRESH_MS,
+      waitMs: WAIT_MS,
     })
+    return () => reading.latest().catch(() => ({ name, ok: false, detail: 'no answer yet' }))
+  }
+
+  async function checkOnce(name: string, proof: string, work: () => Promise<void>): Promise<Check> {
+    const failure = await failureWithin(clock, ENGINE_TIMEOUT_MS, work)
+    if (failure === null) return { name, ok: true, detail: proof }
+    if (!isOfEngine(failure)) log.error({ check: name, err: failure }, 'readiness.failed')
+    return { name, ok: false, detail: describe(failure) }
+  }
 
   const answers = engineCheck('store', 'answers', () => store.ping())
   const commits = engineCheck('store', 'a write was committed', write)
@@ -99,22 +113,6 @@ const BROKER_STATES: Record<BrokerState, string> = {
   blocked: 'it takes no messages: it lacks memory or disk',
   down: 'not connected',
 }
-
-/** Callers share a result while it is being made and for a short time after. The time is a timer's, so a clock that is set back does not
- *  make it longer. */
-const createSharing =
-  (clock: Clock) =>
-  <R>(work: () => Promise<R>): (() => Promise<R>) => {
-    let recent: Promise<R> | undefined
-    return () => {
-      recent ??= work().finally(() => {
-        clock.after(RESULT_KEPT_MS, () => {
-          recent = undefined
-        })
-      })
-      return recent
-    }
-  }
 
 /** Null when the work was done in time, else why not. */
 async function failureWithin(clock: Clock, ms: number, work: () => Promise<void>): Promise<unknown> {

@@ -13,7 +13,7 @@ export interface Trace {
   traced_at?: number
 }
 
-/** Of a request id that comes from outside. */
+/** Whether a text from outside can be a request id. */
 export const isRequestId = (text: string): boolean => /^[A-Za-z0-9._-]{1,128}$/.test(text)
 
 /** Version, trace id, parent id, flags. A later version may have more members after these. */

@@ -23,7 +23,7 @@ export interface KeyedClaim {
   sealed_key?: string
   /** The claim of the key lives at least this long, also where `idempotency_ttl_seconds` is shorter. */
   min_life_ms?: number
-  /** Of a message. */
+  /** What a message contains. */
   content?: ContentClaim
 }
 
@@ -116,7 +116,7 @@ export interface Refusal {
   detail: string
   scope?: LimitScope
   retry_after_ms?: number
-  /** Of the limit that refuses, where it counts how many in how many seconds. */
+  /** The rule of the limit that refuses, where it counts how many in how many seconds. */
   rule?: LimitRule
   /** Of `ServiceUnavailableError`, where that is certain. */
   executed?: false
@@ -143,9 +143,9 @@ export type OtpAnswer =
   | {
       kind: 'verification'
       verification: VerificationView
-      /** Of the limit nearest to its end; absent where none counted the call. */
+      /** The use of the limit nearest to its end; absent where none counted the call. */
       limit?: LimitUse
-      /** Of a send: an earlier call with its idempotency key made the verification. */
+      /** True for a send where an earlier call with its idempotency key made the verification. */
       replayed?: true
     }
   | {

@@ -15,6 +15,8 @@ export const OBSTACLES = [
   'number_kind',
   'no_business_number',
   'not_provable_by_device',
+  'code_too_long',
+  'stopped_by_recipient',
 ] as const
 export type Obstacle = (typeof OBSTACLES)[number]
 
@@ -26,6 +28,8 @@ export const CHANNEL_REASONS = [
   'country',
   'no_provider',
   'provider_paused',
+  'stopped',
+  'code_length',
   'not_in_order',
 ] as const
 export type ChannelReason = (typeof CHANNEL_REASONS)[number]

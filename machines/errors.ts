@@ -5,6 +5,7 @@ export const ERROR_TYPES = [
   'InvalidIdempotencyKeyError',
   'NoEnabledChannelError',
   'GeoBlockedError',
+  'RecipientBlockedError',
   'IpReputationBlockedError',
   'InsufficientFundsError',
   'RateLimitExceededError',

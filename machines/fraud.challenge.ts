@@ -10,7 +10,7 @@ export interface ChallengeEvidence {
   traffic: Tally
   /** How many messages the app's devices may send in a minute. */
   perMinute: number
-  /** Of the number or mailbox. Null where the guard counts nothing. */
+  /** What is known of the number or mailbox. Null where the guard counts nothing. */
   recipient: Pick<Evidence, 'kind' | 'perMinute' | 'app' | 'country' | 'range' | 'history' | 'backsOff'> | null
   /** `suspect`: of a VPN, proxy, Tor exit or datacenter. Null when there is no usable address. */
   address: { suspect: boolean; network: Tally } | null
@@ -55,7 +55,7 @@ export function challengeNeed(
   }
 }
 
-/** Of each allowance, the share that is used. A number or mailbox that backs off has used all of its own. */
+/** The share of each allowance that is used. A number or mailbox that backs off has used all of its own. */
 function usedShares(recipient: NonNullable<ChallengeEvidence['recipient']>, now: number): number[] {
   const { history, backsOff } = recipient
   const shares = allowancesOf(recipient, now).map(({ allowance }) => share(allowance.unverified, allowance.allowed))

@@ -13,7 +13,7 @@ export const OTHER_MAIL_DOMAINS = 'other mail domains'
 /** Whom a message goes to: a phone number, or a mailbox as limits count it. */
 export interface GuardedRecipient {
   value: string
-  /** Of a number that belongs to one. */
+  /** The country of a number that belongs to one. */
   country: string | null
 }
 

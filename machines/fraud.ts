@@ -24,8 +24,7 @@ export type FraudScope = 'number' | 'hundred' | 'block' | TallyScope
 export type Signal = 'neighbours' | 'unverified'
 
 export interface Reason {
-  /** Decisions of earlier releases have `conversion` and `never_verified`. */
-  signal: Signal | 'conversion' | 'never_verified'
+  signal: Signal
   scope: FraudScope
   /** A country, a range of numbers by its first digits, a mail domain, or in words: `all numbers`, `one number`. */
   subject: string
@@ -72,7 +71,7 @@ export interface Judgement {
   /** The points of the strongest reason. */
   score: number
   reasons: Reason[]
-  /** Of a refusal, when to try again. */
+  /** When to try again after a refusal. */
   retryAfterMs: number
 }
 

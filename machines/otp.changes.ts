@@ -131,7 +131,7 @@ export function moveChannel(otp: Otp, move: ChannelMove): Otp {
   }
 }
 
-/** Of the message that was just added. */
+/** Marks the message that was just added. */
 export const markHardestChallenge = (otp: Otp): Otp => ({
   ...otp,
   deliveries: otp.deliveries.map((delivery, nth) =>
@@ -202,7 +202,6 @@ export const hasContactRequest = (otp: Otp): boolean =>
 /** One record is enough: the user may write any number of messages. */
 export const hasUnpaidAnswer = (otp: Otp): boolean => answersOf(otp).some(isUnpaid)
 
-/** A verification of an older release whose first wrong code is past never gets its time. */
 export function countWrongCode(otp: Otp, at: number, otp_id?: string): Otp {
   const { wrong_codes } = triesOf(otp, otp_id)
   return changeTries(otp, otp_id, {
@@ -266,7 +265,7 @@ export interface StatusReport extends ReportDetails {
 export const recordReport = (otp: Otp, report: StatusReport): Otp => ({
   ...otp,
   deliveries: otp.deliveries.map(delivery =>
-    delivery.delivery_id === report.delivery_id ? withCharge(otp, delivery, withReport(delivery, report)) : delivery,
+    delivery.delivery_id === report.delivery_id ? withCharge(otp, delivery, report) : delivery,
   ),
 })
 
@@ -280,8 +279,14 @@ export const recordLateReceipt = (otp: Otp, { delivery_id, at }: Pick<StatusRepo
   }),
 })
 
-const withCharge = (otp: Otp, before: Delivery, after: Delivery): Delivery =>
-  after.status === 'failed' && keepsPrice(otp, before, after) ? { ...after, charge: 'kept' } : after
+/** What a provider may have got stays paid when its verification has ended: otherwise a caller who cancels while a
+ *  provider is called could send for nothing. */
+function withCharge(otp: Otp, before: Delivery, report: StatusReport): Delivery {
+  const after = withReport(before, report)
+  if (after.status !== 'failed') return after
+  const mayHaveGone = report.may_have_gone === true && before.micros > 0
+  return mayHaveGone || keepsPrice(otp, before, after) ? { ...after, charge: 'kept' } : after
+}
 
 function withReport(
   delivery: Delivery,

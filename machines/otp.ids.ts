@@ -5,7 +5,7 @@
 import { statusAt } from './otp.code-life.ts'
 import type { Delivery, Link, Otp, OtpEvent, OtpStatus, OwnTries, Reply, SavedStatus } from './otp.ts'
 
-/** Of a verification that nothing has joined, its only one. */
+/** A verification that nothing has joined has one. */
 export const idsOf = ({ otp_id, joined = [] }: Pick<Otp, 'otp_id' | 'joined'>): string[] => [
   otp_id,
   ...joined.map(one => one.otp_id),
@@ -81,7 +81,7 @@ export function lastEndAt({
   return times.length === 0 ? undefined : Math.max(...times)
 }
 
-/** Of all ids together. */
+/** The wrong codes under all ids together. */
 export const allWrongCodes = ({ wrong_codes, joined = [] }: Pick<Otp, 'wrong_codes' | 'joined'>): number =>
   joined.reduce((sum, one) => sum + one.wrong_codes, wrong_codes)
 

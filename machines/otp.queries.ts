@@ -16,7 +16,7 @@ export const isEnded = ({ status }: Pick<Delivery, 'status'>): boolean => status
 export const completionOf = (otp: Otp): Completion =>
   otp.link !== null && otp.whatsapp === 'link_inbound' ? 'inbound' : 'code'
 
-/** Of one id: what the holder of another id guesses takes none from it. */
+/** The attempts of one id: what the holder of another id guesses takes none from it. */
 export const attemptsLeft = (otp: Otp, otp_id?: string): number =>
   Math.max(0, otp.rules.verify_attempts - triesOf(otp, otp_id).wrong_codes)
 

@@ -81,7 +81,7 @@ export interface LearnedReason {
   share: number
   conversion: number
   /** What its cost took off the conversion, by `routing.worth_micros`, with three digits. Absent where cost did not
-   *  decide, and in verifications of releases that did not store it. */
+   *  decide. */
   less?: number
 }
 
@@ -100,9 +100,9 @@ export interface Delivery {
   updated_at: number
   /** The price that was paid for the message, in micro-units. */
   micros: number
-  /** The name of the provider that took the message; absent until one did, and in verifications of releases that did not report it. */
+  /** The name of the provider that took the message; absent until one did. */
   provider?: string
-  /** Present where the delivery failed; absent in verifications of releases that did not report it. */
+  /** Present where the delivery failed. */
   reason?: FailureReason
   /** Present where the delivery failed and its price is paid all the same, because its code was entered or a receipt says that it arrived.
    *  `kept`: it failed after the approval, and was not refunded. `again`: it was refunded, and charged again. */
@@ -128,6 +128,9 @@ export interface Delivery {
 /** What a report says of a delivery beside its status. */
 export type ReportDetails = {
   [detail in 'provider' | 'reason' | 'vendor_code' | 'vendor_text' | 'because']?: Delivery[detail] | undefined
+} & {
+  /** The message is no longer wanted, and a provider may have got it before. It stays paid. */
+  may_have_gone?: true | undefined
 }
 
 /** What a message costs, in micro-units. What is missing is free. */
@@ -167,6 +170,11 @@ export interface SendCircumstances extends AskedRoute {
   hardest_challenge?: true
   /** A login asked for it, at a receiver of services/edge/hooks. */
   from_login?: true
+  /** The recipient asked for no more messages on every channel that could be used. A device is not told that, and nothing
+   *  is sent. */
+  blocked?: true
+  /** The channels that were passed over, because the recipient asked for no more messages there. */
+  stopped?: Channel[]
 }
 
 /** What a send says of its texts, in place of what the app's settings say. */
@@ -181,12 +189,12 @@ export interface SendText {
 
 /** What each id of a verification has of its own (otp.ids.ts). */
 export interface OwnTries {
-  /** Of its send; absent where that named nothing. */
+  /** What its send named for the text; absent where that named nothing. */
   text?: SendText
   wrong_codes: number
-  /** When the first wrong code came; absent until then, and in verifications of releases that did not save it. */
+  /** When the first wrong code came; absent until then. */
   first_wrong_at?: number
-  /** When the last guess was wrong; absent until then, and in verifications of releases that did not save it. */
+  /** When the last guess was wrong; absent until then. */
   failed_at?: number
   /** The id was canceled while others of its verification could go on. */
   canceled?: true
@@ -204,7 +212,7 @@ export interface JoinedId extends OwnTries {
 }
 
 export interface Otp extends OwnTries {
-  /** Of its first send. Of a message, its `msg_…`. */
+  /** The id of its first send; for a message, its `msg_…`. */
   otp_id: string
   company_id: string
   app_id: string
@@ -280,7 +288,7 @@ export type OtpEvent =
       type: 'otp.resend'
       at: number
       otp_id?: string
-      /** Of a send that joins: what is saved of it. `otp_id` is then its new id. */
+      /** What is saved of a send that joins. `otp_id` is then its new id. */
       joins?: Pick<JoinedId, 'by' | 'metadata' | 'text'>
       requestedChannel: Channel | null
       /** The kind of the key that asks; absent where no call of a client does. */

@@ -26,8 +26,7 @@ export type OlderOtp = Omit<SavedOtp, 'context' | 'value' | 'last_commands'> & {
 /** `migrators[n]` turns version n into version n + 1. */
 export type Migrators = Record<number, (older: OlderOtp) => OlderOtp>
 
-/** Raise it when the shape of `Otp` changes, and add a migrator and the golden file test/machines/golden/otp.v<version>.json. A test
- *  restores the golden file of every version. */
+/** Raise it when a release changes the shape of `Otp`, and add a migrator. */
 export const OTP_VERSION = 1
 
 /** Empty, because version 1 is the first one. */

@@ -32,7 +32,7 @@ export interface NetworkName extends CounterName {
 
 export interface CountedResend {
   limits: AppSettings['limits']
-  /** Of the API key that makes the call. */
+  /** The kind of the API key that makes the call. */
   kind: KeyKind
   /** The networks of the client address, the smallest first; null without a usable address. */
   networks: readonly NetworkName[] | null
@@ -74,7 +74,7 @@ export function quotasOfSend(send: CountedSend): Quota[] {
  *  which limit their resends. A message is counted by `quotaOfMessage` besides. */
 export const quotasOfResend = (resend: CountedResend): Quota[] => [...quotasOfAddress(resend), quotaOfApp(resend)]
 
-/** Of sends. A send that joins a pending verification is counted too: each has an id, and each id has guesses. */
+/** Counts sends. A send that joins a pending verification is counted too: each has an id, and each id has guesses. */
 export const quotaOfStart = (recipient: CounterName, rules: readonly WindowRule[]): Quota => ({
   scope: 'recipient',
   ...recipient,

@@ -17,7 +17,7 @@ export interface PastRecipient extends Pick<Recipient, 'kind' | 'country' | 'mas
 export interface Accepted {
   channel: Channel
   micros: number | null
-  refund?: 'kept' | 'taken_back'
+  refund?: 'given' | 'taken_back'
 }
 
 export interface Refused {
@@ -30,11 +30,11 @@ export type PastResult = Accepted | Refused
 export interface PastSend {
   what: 'send'
   at: number
-  /** Of the verification, or of the refusal. */
+  /** The id of the verification or of the refusal. */
   id: string
   kind: KeyKind
   recipient: PastRecipient
-  /** Of what is sent to the recipient, by this kind of key. */
+  /** The counter of what is sent to the recipient by this kind of key. */
   counter: { key: string }
   /** Null without a usable client address. */
   address: { networks: readonly NetworkName[]; abusive: boolean } | null
@@ -63,7 +63,7 @@ export interface PastResend {
   requested: Channel | null
   /** The call brought a challenge solved at the highest difficulty. */
   hardest_challenge?: true
-  /** Of a fallback: the channel whose message failed. */
+  /** The channel whose message failed, where this call is a fallback. */
   after?: Channel
   result: PastResult
 }
@@ -73,7 +73,7 @@ export type PastEvent =
   | PastResend
   /** Approved, failed or canceled. */
   | { what: 'end'; at: number; otp_id: string; approval: { sent_at: number | null } | null }
-  /** Of the price of a call's message. */
+  /** A refund or a second charge of the price of a call's message. */
   | { what: 'refund' | 'recharge'; at: number; call_id: string }
 
 export type PastCall = PastSend | PastResend

@@ -62,7 +62,7 @@ export interface ReplayExample {
   otp_id: string | null
   masked_recipient: string
   country: string | null
-  /** Of the refusal that would be, or that was. */
+  /** The type of the refusal that would be, or that was. */
   type: ErrorType | null
   scope: LimitScope | null
   from: Channel | null
@@ -151,7 +151,7 @@ export function createReplay(input: ReplayInput): Replay {
     compare(call, was, wouldBe)
     acceptIn(triedWorld, call, wouldBe, byTried.quotas)
     if (isRefused(wouldBe)) return
-    const keepsRefund = !isRefused(was) && was.refund === 'kept' && was.channel === wouldBe.channel
+    const keepsRefund = !isRefused(was) && was.refund === 'given' && was.channel === wouldBe.channel
     cost.would_be += keepsRefund ? 0 : (wouldBe.micros ?? 0)
     if (savedWorld.linkOf(call) !== triedWorld.linkOf(call)) leaveOut('link_answers')
   }
@@ -235,7 +235,7 @@ export function createReplay(input: ReplayInput): Replay {
   }
 }
 
-const costOf = ({ micros, refund }: Accepted): number => (refund === 'kept' ? 0 : (micros ?? 0))
+const costOf = ({ micros, refund }: Accepted): number => (refund === 'given' ? 0 : (micros ?? 0))
 
 const isSame = (one: PastResult, other: PastResult): boolean =>
   isRefused(one)

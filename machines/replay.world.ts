@@ -48,7 +48,7 @@ export interface WorldInput {
 /** A verification in one of the worlds. */
 interface SentOtp extends ResendState {
   start: PastSend
-  /** Of the settings that it was started by. */
+  /** The rules in the settings by which it was started. */
   rules: Rules
   sends: number
   first_sent_at: number
@@ -213,8 +213,8 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
       rulesOf: ({ isMessage }: PastSend): Rules => (isMessage ? { ...rules, ttl_ms: MESSAGE_LIFE_MS } : rules),
       routeOf({ kind, recipient, circumstances, isMessage }: PastSend) {
         const { country, number_kind } = recipient
-        const { channel, without_link, without_telegram } = circumstances
-        const name = `${kind} ${recipient.kind} ${number_kind} ${country} ${channel} ${without_link} ${without_telegram} ${isMessage}`
+        const { channel, without_link, without_telegram, stopped = [] } = circumstances
+        const name = `${kind} ${recipient.kind} ${number_kind} ${country} ${channel} ${without_link} ${without_telegram} ${stopped} ${isMessage}`
         const known = routes.get(name)
         if (known) return known
         const route = routeSend({
@@ -227,6 +227,8 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
           caller: kind,
           asked: circumstances,
           isMessage,
+          stopped,
+          code_length: isMessage ? null : by.code.length,
         })
         const made = { ...route, free: freeChannel(route, prices(country), whatsapp) }
         routes.set(name, made)
@@ -260,6 +262,8 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
       providers,
       whatsapp,
       caller: start.kind,
+      stopped: start.circumstances.stopped ?? [],
+      code_length: start.isMessage ? null : settings.code.length,
     })
 
   function judgeResend(resend: PastResend, otp: SentOtp): Judged {

@@ -122,7 +122,7 @@ export function valuesOf(options: readonly RouteOption[], worth_micros: number, 
 const evidenceOf = ({ fact }: RouteOption): Evidence => fact?.evidence ?? { approved: 0, missed: 0 }
 export const meanValue = ({ distribution, less }: Value): number => meanOf(distribution) - (less ?? 0)
 
-/** Of equal ones, the one that is listed first. */
+/** Where several are equal, the one that is listed first. */
 const highestOf = (values: readonly Value[]): Value | undefined =>
   values.reduce<Value | undefined>((best, one) => (best && meanValue(best) >= meanValue(one) ? best : one), undefined)
 

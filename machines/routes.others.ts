@@ -54,7 +54,7 @@ export function createRoutesOfApp(histories: readonly RouteHistory[], outages: r
   const othersIn = (group: readonly KnownRoute[] = [], own: RouteHistory): KnownRoute[] =>
     group.filter(({ history }) => history !== own)
 
-  /** Of slots that are judged at `judgedAt`, the youngest first, as long as `goesOn` holds. */
+  /** Counts slots that are judged at `judgedAt`, the youngest first, as long as `goesOn` holds. */
   function heardOf(
     { history, usual }: KnownRoute,
     judgedAt: number,
@@ -73,7 +73,7 @@ export function createRoutesOfApp(histories: readonly RouteHistory[], outages: r
     return heard
   }
 
-  /** Of the last messages, as many as it takes to tell. */
+  /** Counts the last messages, as many as it takes to tell. */
   const lately = (route: KnownRoute, judgedAt: number): Heard =>
     heardOf(route, judgedAt, ({ start }, until, { expected }) => start > until - MAX_LOOK_MS && expected < MAX_EXPECTED)
 

@@ -15,7 +15,7 @@ import type { Evidence } from './routes.ts'
 /** The providers of a channel that may be used in one country. */
 export interface RoutePlace {
   country: string | null
-  /** Of the last 30 days, also of providers that may no longer be used. */
+  /** The messages of the last 30 days, also of providers that may no longer be used. */
   messages: number
   options: readonly RouteOption[]
 }

@@ -77,7 +77,7 @@ export interface Silence {
 
 /** What the processes that send, and the screens, know about a route. */
 export interface RouteFact extends RouteKey {
-  /** Of the last 30 days, without decay. */
+  /** The messages of the last 30 days, without decay. */
   messages: number
   delivered: number
   approved: number

@@ -65,7 +65,8 @@ function conversionBefore(hours: readonly RouteCounts[], hour: number): number |
   return careful * Math.min(1, Math.max(SAME_HOURS_MIN, ofSameHours / rate))
 }
 
-/** Of the same hour on other days. A route that is younger than a day has an average hour of those that ended long enough before. */
+/** The messages of the same hour on other days. A route that is younger than a day has an average hour of those that
+ *  ended long enough before. */
 function messagesAround(hours: readonly RouteCounts[], hour: number): number {
   const first = hours[0]?.start ?? hour
   const days = Math.min(TRAFFIC_DAYS, Math.floor((hour - HOUR_MS - first) / DAY_MS))

@@ -39,11 +39,15 @@ export interface RoutingInput {
   /** The app's mode on a send, the verification's own mode on a resend. */
   whatsapp: WhatsAppMode
   caller: KeyKind
+  /** The digits of its code; null for one that its caller made, which `askedRoute` judges. */
+  code_length: number | null
+  /** The channels on which the recipient asked for no more messages; absent where there are none. */
+  stopped?: readonly Channel[]
 }
 
 /** Why a channel is not usable; null when it is usable. */
 export function obstacle(channel: Channel, input: RoutingInput): Obstacle | null {
-  const { settings, recipient, number_kind, country, providers, whatsapp, caller } = input
+  const { settings, recipient, number_kind, country, providers, whatsapp, caller, code_length, stopped = [] } = input
   if (!settings.channels[channel].enabled) return 'disabled'
   if ((channel === 'email') !== (recipient === 'email')) return 'cannot_reach_recipient'
   if (refusedNumberKind(settings, number_kind) !== null) return 'number_kind'
@@ -51,10 +55,14 @@ export function obstacle(channel: Channel, input: RoutingInput): Obstacle | null
     return 'number_kind'
   const missing = providerObstacle(channel, providers, country)
   if (missing !== null) return missing
-  if (channel !== 'whatsapp' || whatsapp === 'template') return null
-  if (settings.channels.whatsapp.business_number === null) return 'no_business_number'
-  // A message approves without a code, so a device would get no token and could not prove the approval to its backend.
-  return whatsapp === 'link_inbound' && caller === 'publishable' ? 'not_provable_by_device' : null
+  if (channel === 'whatsapp' && whatsapp !== 'template') {
+    if (settings.channels.whatsapp.business_number === null) return 'no_business_number'
+    // A message approves without a code, so a device would get no token and could not prove the approval to its backend.
+    if (whatsapp === 'link_inbound' && caller === 'publishable') return 'not_provable_by_device'
+  }
+  if (channel === 'telegram' && code_length !== null && code_length > MAX_TELEGRAM_DIGITS) return 'code_too_long'
+  // The last one: a channel with this obstacle could be used without it.
+  return stopped.includes(channel) ? 'stopped_by_recipient' : null
 }
 
 export const serves = ({ countries }: Pick<ProviderScope, 'countries'>, country: string | null): boolean =>
@@ -87,6 +95,8 @@ const REASONS: Record<Obstacle, ChannelReason> = {
   no_provider: 'no_provider',
   no_provider_for_country: 'country',
   provider_paused: 'provider_paused',
+  stopped_by_recipient: 'stopped',
+  code_too_long: 'code_length',
   // By the app's settings no one, or no device, can use its link.
   no_business_number: 'off',
   not_provable_by_device: 'off',
@@ -133,6 +143,8 @@ export const askedRoute = ({ channel, without_link }: AskedRoute, givenCode: str
   ...(givenCode !== null && !TELEGRAM_CODE.test(givenCode) && { without_telegram: true }),
 })
 
+/** Telegram's gateway takes codes of 4 to 8 digits. */
+export const MAX_TELEGRAM_DIGITS = 8
 const TELEGRAM_CODE = /^\d{4,8}$/
 
 /** The channel of a send. */

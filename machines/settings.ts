@@ -49,6 +49,7 @@ export const STEP_UPS = {
   weakened: 'A choice that does less',
   raised: 'Raising or removing one',
   raised_tenfold: 'Allowing more than ten times as much as before or as by default',
+  lowered: 'A lower number',
 } as const
 export type SettingStepUp = keyof typeof STEP_UPS
 const stepUp = (change: SettingStepUp) => ({ stepUp: change })
@@ -66,7 +67,8 @@ export const limitRule = z
       'Never more than `max` in any `seconds` seconds. They are counted in parts of a tenth, so a count can hold up to a tenth longer.',
   })
 
-/** Every rule of a list must hold; an empty list limits nothing. */
+/** Every rule of a list must hold; an empty list limits nothing. Each such list asks for a step-up where it is raised
+ *  tenfold (setting-list.ts). */
 const rules = z.array(limitRule)
 const atMost = (max: number, seconds: number): LimitRule => ({ max, seconds })
 
@@ -75,9 +77,10 @@ export const MAX_CODE_TTL_SECONDS = 3_600
 
 const code = z
   .strictObject({
-    length: z.int().min(4).max(8).default(6).meta({
+    length: z.int().min(4).max(10).default(6).meta({
       title: 'Digits of a code',
-      description: 'Fewer digits need stricter limits on guesses.',
+      description:
+        'Fewer digits need stricter limits on guesses. With more than 8, Telegram is passed over: it takes 4 to 8.',
       more: 'See [wrong codes](#wrong-codes).',
     }),
     ttl_seconds: seconds(60, MAX_CODE_TTL_SECONDS).default(600).meta({
@@ -92,14 +95,12 @@ const code = z
 const limits = z
   .strictObject({
     recipient: rules.default([atMost(5, 600), atMost(20, 86_400)]).meta({
-      ...stepUp('raised_tenfold'),
       title: 'Sends to one recipient',
       description:
         'Verifications that are started for one number or address. Server and publishable keys are counted separately.',
       more: 'Addresses of one mailbox are counted together: capitals, a `+tag` and, at Gmail, dots are ignored.',
     }),
     recipient_messages: rules.default([atMost(50, 86_400)]).meta({
-      ...stepUp('raised_tenfold'),
       title: 'Messages to one recipient',
       description: 'All messages to one number or address, resends included.',
       more: 'Verifications of server and publishable keys are counted separately.',
@@ -108,7 +109,6 @@ const limits = z
       .min(1, 'needs at least one rule: wrong codes must be limited over all verifications of a recipient')
       .default([atMost(20, 3_600)])
       .meta({
-        ...stepUp('raised_tenfold'),
         title: 'Wrong codes for one recipient',
         description:
           'Over all verifications of a number or address. At the limit it is locked for the time of the rule: only the first code of a verification is still checked, until as many of those were wrong too. At least one rule is needed.',
@@ -116,7 +116,6 @@ const limits = z
         values: 'rules, at least one',
       }),
     client_ip: rules.default([atMost(20, 600), atMost(100, 86_400)]).meta({
-      ...stepUp('raised_tenfold'),
       title: 'Sends from one client address',
       description:
         'Resends count too. IPv6 addresses are counted by /64; a /56 may have 4 times as many, a /48 16 times, a /40 64 times.',
@@ -128,7 +127,6 @@ const limits = z
       unit: 'percent',
     }),
     app_without_client_ip: rules.default([atMost(60, 60)]).meta({
-      ...stepUp('raised_tenfold'),
       title: 'Sends without a client address',
       description:
         "Shared by the whole app, for sends that do not give the user's address. Send `client_ip`, or raise this.",
@@ -141,14 +139,12 @@ const limits = z
       more: '[Logins](logins.md).',
     }),
     app: rules.default([atMost(6_000, 60)]).meta({
-      ...stepUp('raised_tenfold'),
       title: 'Sends of the whole app',
       description:
         'By server keys, with a client address, and all their resends. One client address gets at most a quarter of it.',
       more: 'What an address has used up is refused with the scope `client_ip`. An IPv6 address counts by its /64.',
     }),
     app_publishable: rules.default([atMost(60, 60), atMost(20_000, 86_400)]).meta({
-      ...stepUp('raised_tenfold'),
       title: 'Sends by devices',
       description:
         'By publishable keys, resends included. A flood by devices does not stop your servers. One client address gets at most a quarter of it.',
@@ -262,7 +258,7 @@ const whatsapp = z
         ...stepUp('changed'),
         title: 'Business number',
         description: 'The number that the link opens. The link modes need it.',
-        more: 'A link mode without it is refused (422, or the start fails). Where an earlier release stored one, WhatsApp cannot be used until the number is given; other settings can still be changed.',
+        more: 'A link mode without it is refused (422, or the start fails).',
         values: 'an E.164 number',
         example: '+15550001111',
       }),
@@ -592,13 +588,19 @@ export const declaredSettings = z
       more: 'Write them exactly as browsers send them; there are no wildcards.',
       values: '`["https://shop.example"]`',
     }),
-    retention_days: z.int().min(1).max(3_650).default(30).meta({
-      screen: '/privacy',
-      title: 'Days that verifications are kept',
-      description:
-        'In test mode, 3 days at most. A shorter time also applies to verifications that are already stored.',
-      more: 'Their attempts and messages are kept for the same time, and events at least until they can no longer be sent: [privacy](privacy.md).',
-    }),
+    retention_days: z
+      .int()
+      .min(1)
+      .max(3_650)
+      .default(30)
+      .meta({
+        screen: '/privacy',
+        ...stepUp('lowered'),
+        title: 'Days that verifications are kept',
+        description:
+          'In test mode, 3 days at most. A shorter time also applies to verifications that are already stored, a day after it was set.',
+        more: 'Only owners make it shorter, and all of them are told; until it is in force, a time that is not shorter undoes it. Their attempts and messages are kept for the same time, and events at least until they can no longer be sent: [privacy](privacy.md).',
+      }),
   })
   .meta({ id: 'AppSettingsInput', description: 'The settings of an app, complete with their defaults.' })
 

@@ -47,7 +47,7 @@ export const androidHash = z
   .string()
   .regex(/^[A-Za-z0-9+/]{11}$/, "must be the 11 base64 characters of the app's SMS Retriever hash")
 
-/** Of a vendor's widget. It stands in pages. */
+/** The public key of a vendor's widget. It stands in pages. */
 export const siteKey = z
   .string()
   .regex(/^[\w.-]{1,100}$/, 'must be the site key of the widget: letters, digits, hyphens, dots and underscores')

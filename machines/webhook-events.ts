@@ -17,7 +17,7 @@ type DeliveryWebhookEvent = {
 
 export type WebhookEvent = OtpWebhookEvent | DeliveryWebhookEvent
 
-/** Of an endpoint that names no events. */
+/** What an endpoint gets that names no events. */
 export const DEFAULT_EVENTS = ['otp.approved', 'otp.failed', 'delivery.delivered', 'delivery.failed'] as const
 
 /** About the deployment and not about a verification. */
@@ -26,6 +26,7 @@ export const OPS_EVENTS = [
   'ops.endpoint_paused',
   'ops.provider_open',
   'ops.provider_silent',
+  'ops.retention_shortened',
 ] as const
 
 /** All that an endpoint can ask for. */

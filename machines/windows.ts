@@ -76,6 +76,10 @@ export const lengthOf = (rule: LimitRule): number => rule.seconds * 1000
 export const PARTS = 10
 const partLength = (seconds: number): number => (seconds * 1000) / PARTS
 export const partAt = ({ seconds }: LimitRule, now: number): number => Math.floor(now / partLength(seconds))
+/** Nothing that these windows count was counted later. */
+export const countedUntil = (windows: Windows): number =>
+  Math.max(0, ...Object.entries(windows).map(([name, { part }]) => (part + 1) * partLength(secondsIn(name))))
+const secondsIn = (windowName: string): number => Number(/\d+$/.exec(windowName)?.[0])
 /** When a part has left the window. */
 const outAt = (part: number, { seconds }: LimitRule): number => (part + PARTS + 1) * partLength(seconds)
 

@@ -10,12 +10,14 @@ import type { Broker } from '../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../infra/broker/embedded.ts'
 import { instrumentBroker } from '../infra/broker/metrics.ts'
 import { createTopology } from '../infra/broker/topology.ts'
+import { brokerUnlessAway } from '../infra/broker/unless-away.ts'
 import { type Clock, systemClock } from '../infra/clock.ts'
 import { type Config, ConfigProblems, ROLES, type Role, readConfig, type Secrets } from '../infra/config/config.ts'
 import { resolveSecrets } from '../infra/config/development-secrets.ts'
 import { asksForHelp, helpText } from '../infra/config/help.ts'
 import { createKeyring, type Keyring } from '../infra/crypto/keyring.ts'
 import { createEngineWait } from '../infra/engine-wait.ts'
+import { createEngineWatch, type EngineWatches } from '../infra/engine-watch.ts'
 import { limitHeapGrowth, requireYoungHeap } from '../infra/heap.ts'
 import { type RunningHost, type Service, startHost } from '../infra/host.ts'
 import { createFindCaller, type FindCaller } from '../infra/http/caller-address.ts'
@@ -34,13 +36,14 @@ import { runProcess } from '../infra/run-process.ts'
 import { StartProblem } from '../infra/start-problem.ts'
 import { createEmbeddedStore } from '../infra/store/embedded.ts'
 import { instrumentStore } from '../infra/store/metrics.ts'
+import { storeUnlessAway } from '../infra/store/unless-away.ts'
 import { withTimeout } from '../infra/timeout.ts'
 import { traceBroker } from '../infra/tracing/traced-broker.ts'
 import { traceOutbound } from '../infra/tracing/traced-outbound.ts'
 import { traceStore } from '../infra/tracing/traced-store.ts'
 import type { Tracing } from '../infra/tracing/tracing.ts'
 import { VERSION } from '../infra/version.ts'
-import { createCallbackRoutes, createChannelService } from './channel/service.ts'
+import { createCallbacks, createChannelService } from './channel/service.ts'
 import { ADMIN_API } from './dashboard/admin-api.ts'
 import { SCREENS, SIGN_IN_PATH } from './dashboard/screens.ts'
 import { createDashboardService } from './dashboard/service.ts'
@@ -57,6 +60,8 @@ import { createWebhookService } from './webhook/service.ts'
 export interface Engines {
   broker: Broker
   store: CountersignStore
+  /** Whether they are away. Absent where they are in this process. */
+  watches?: EngineWatches
   /** Copies the store while it runs, and answers where to. The embedded one alone: MongoDB has tools of its own. */
   backUp?(): Promise<string>
 }
@@ -79,12 +84,20 @@ export interface Runtime extends Engines {
 
 export type Services = Partial<Record<Role, (runtime: Runtime) => Service>>
 
+/** For work that a caller waits for: while an engine is known to be away, what asks it is refused at once. */
+function forCallers<Ports extends Engines>(ports: Ports): Ports {
+  const { broker, store, watches } = ports
+  if (!watches) return ports
+  return { ...ports, broker: brokerUnlessAway(broker, watches.broker), store: storeUnlessAway(store, watches.store) }
+}
+
 /** Providers call back at the address that clients call, so the edge serves their routes too. Its OpenAPI document describes the whole
  *  product, also where another process plays the role of the dashboard. */
-const createEdgeWithCallbacks = (runtime: Runtime): Service => {
+const createEdgeWithCallbacks = (given: Runtime): Service => {
+  const runtime = forCallers(given)
   const screens = runtime.config.roles.includes('dashboard') ? SCREENS : []
   const service = createEdgeService({ ...runtime, otherApis: [ADMIN_API], screens })
-  service.router?.use(createCallbackRoutes(runtime).routes())
+  service.router?.use(createCallbacks(runtime).routes())
   return service
 }
 
@@ -95,7 +108,8 @@ const createEdgeWithCallbacks = (runtime: Runtime): Service => {
  *  and no consumer: the edge needs fewer secrets than the dashboard, keeps nothing, and asks the OTP actor over the
  *  broker. Vendors call back at the edge alone, where logins and Twilio's clients call too. The lines of these requests
  *  have the role of this process. */
-const createDashboardWithClientApi = (runtime: Runtime): Service => {
+const createDashboardWithClientApi = (given: Runtime): Service => {
+  const runtime = forCallers(given)
   const dashboard = createDashboardService(runtime)
   if (runtime.config.roles.includes('edge')) return dashboard
   const edge = createEdgeService({ ...runtime, otherApis: [ADMIN_API], screens: SCREENS, forOwnPages: true })
@@ -122,9 +136,9 @@ export interface Running extends Omit<RunningHost, 'ports' | 'firstTry'> {
   url: string
   metricsUrl: string | null
   secrets: Secrets
-  /** Of the process as a whole. */
+  /** The log of the process as a whole. */
   log: Logger
-  /** Of the embedded store. */
+  /** Copies the embedded store. */
   backUp?(): Promise<string>
 }
 
@@ -173,7 +187,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   })
 
   const host = await startHost({
-    ...runtime,
+    ...forCallers(runtime),
     services,
     stopDelayMs: config.stopDelayMs,
     listeners: readiness =>
@@ -205,7 +219,8 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
     const publicUrl = config.http.publicUrl ?? url
     const adminUrl = config.roles.includes('dashboard') ? publicUrl : null
     const signInUrl = adminUrl === null ? null : `${adminUrl}${SIGN_IN_PATH}`
-    const adminToken = secrets.adminTokens[0]?.token ?? ''
+    // A token that the operator supplied is known to them, and logs would keep it.
+    const adminToken = config.secrets.adminTokens === null ? (secrets.adminTokens[0]?.token ?? null) : null
     initialData.printGuide({ url: publicUrl, adminUrl, adminToken, signInUrl })
   })
   // A caller that does not await `ready` must not be ended by an unhandled rejection.
@@ -255,6 +270,7 @@ async function createRuntime(
     log,
     metrics,
     ...(engines.backUp ? { backUp: engines.backUp } : {}),
+    ...(engines.watches ? { watches: engines.watches } : {}),
     tracing,
     broker: tracing ? traceBroker(broker, tracing, clock) : broker,
     store: tracing ? traceStore(store, tracing) : store,
@@ -305,22 +321,44 @@ export async function openEngines(
   const { mongodbUrl, amqpUrls } = engine
   const mongo = { engine: 'MongoDB', setting: 'MONGODB_URL', hosts: mongoHosts(mongodbUrl) }
   const rabbit = { engine: 'RabbitMQ', setting: 'AMQP_URL', hosts: amqpUrls.map(url => new URL(url).host) }
-  return {
-    store: createMongoStore({
-      url: mongodbUrl,
-      collections: COLLECTIONS,
-      strict: !production,
-      wait: createEngineWait({ ...mongo, clock: systemClock, log }),
+  const waits = {
+    store: createEngineWait({ ...mongo, clock: systemClock, log }),
+    broker: createEngineWait({ ...rabbit, clock: systemClock, log }),
+  }
+  const watches: EngineWatches = {
+    store: createEngineWatch({
+      engine: mongo.engine,
+      probe: () => store.ping(),
+      clock: systemClock,
+      wait: waits.store,
     }),
-    broker: createAmqpBroker({
-      urls: amqpUrls,
-      topology,
-      log,
-      wait: createEngineWait({ ...rabbit, clock: systemClock, log }),
-      ...amqp,
+    broker: createEngineWatch({
+      engine: rabbit.engine,
+      probe: () => broker.roundTrip(PROBE_MS),
+      clock: systemClock,
+      wait: waits.broker,
     }),
   }
+  const store = createMongoStore({
+    url: mongodbUrl,
+    collections: COLLECTIONS,
+    strict: !production,
+    wait: waits.store,
+    watch: watches.store,
+  })
+  const broker = createAmqpBroker({
+    urls: amqpUrls,
+    topology,
+    log,
+    wait: waits.broker,
+    watch: watches.broker,
+    ...amqp,
+  })
+  return { store, broker, watches }
 }
+
+/** Long, as MongoDB's time-out is: on a starved machine RabbitMQ is slow, and a late answer shows that it works. */
+const PROBE_MS = 10_000
 
 /** `2026-11-17T16-58-03.120Z`: without colons, which some file systems refuse. */
 const backupFolder = (dataDir: string, at: number): string =>
@@ -340,7 +378,7 @@ export async function run(
   })
 }
 
-/** Of wrong settings and a wrong bootstrap file, every problem is reported at once. */
+/** Every problem of wrong settings and a wrong bootstrap file is reported at once. */
 async function readSettings(words: readonly string[]): Promise<Config> {
   try {
     return readConfig(process.env, words)

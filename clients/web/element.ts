@@ -50,7 +50,7 @@ export class CountersignVerify extends HTMLElement {
   #token = ''
   /** Not in the page: not yet, or no more. */
   #isOut = true
-  /** Of the server, less that of the device. */
+  /** The time of the server, less that of the device. */
   #clockOffset = 0
   #resendAt: number | null = null
   #countdown: ReturnType<typeof setInterval> | undefined

@@ -6,6 +6,7 @@ import process from 'node:process'
 import { connect as amqpConnect, type Channel } from 'amqplib'
 import { type Clock, systemClock } from '../clock.ts'
 import type { EngineWait } from '../engine-wait.ts'
+import type { EngineWatch } from '../engine-watch.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { Backoff } from './amqp/backoff.ts'
 import { createCallServer } from './amqp/call-server.ts'
@@ -20,13 +21,21 @@ import { createQueues, DEFAULT_DELIVERY_LIMIT, declareAll, falseFor, NOT_FOUND, 
 import { createRoundTrip, type RoundTrip } from './amqp/round-trip.ts'
 import type { Subscription } from './amqp/subscription.ts'
 import { createWorkConsumer } from './amqp/work-consumer.ts'
-import { type Broker, type Consumer, type DeadLetters, type Depth, Unroutable } from './broker.ts'
+import {
+  aroundDeadLetters,
+  type Broker,
+  CallTimeout,
+  type Consumer,
+  type DeadLetters,
+  type Depth,
+  Unroutable,
+} from './broker.ts'
 import { createDeaths } from './deaths.ts'
 import { type AttachedConsumer, createPausableConsumer } from './pausable-consumer.ts'
 import { DEFAULT_PREFIX, isWorkQueue, type Queue, type Topology, type WorkQueue } from './topology.ts'
 
 export interface AmqpOptions {
-  /** Of each node: amqp:// or amqps://, with `?heartbeat=` in seconds where 10 is not right. */
+  /** One URL for each node: amqp:// or amqps://, with `?heartbeat=` in seconds where 10 is not right. */
   urls: readonly string[]
   topology: Topology
   log?: Log
@@ -46,6 +55,8 @@ export interface AmqpOptions {
   clock?: Clock
   /** Is told how the first connection goes. */
   wait?: EngineWait
+  /** Is told of every call of RabbitMQ, and of those that other processes answer. */
+  watch?: Pick<EngineWatch, 'observe' | 'stop'>
 }
 
 const BACKOFF: Backoff = { firstMs: 100, maxMs: 2_000 }
@@ -60,7 +71,8 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
     deliveryLimit = DEFAULT_DELIVERY_LIMIT,
     confirmMs = 15_000,
   } = options
-  const { log = silentLog, clock = systemClock, backoff = BACKOFF } = options
+  const { log = silentLog, clock = systemClock, backoff = BACKOFF, watch } = options
+  const observe = <Result>(call: Promise<Result>): Promise<Result> => watch?.observe(call, isAnswer) ?? call
   const names = queueNames(prefix)
   const table = createQueues(names, topology, deliveryLimit)
   const timers = createDeadlines(clock)
@@ -161,8 +173,14 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
     return found
   }
 
+  function observed(queue: WorkQueue): DeadLetters {
+    const deps = { connection: consuming, clock, names, publisher: workPublisher }
+    return aroundDeadLetters(createDeadLetters(deps, queue), run => observe(run()))
+  }
+
   async function close(graceMs?: number): Promise<void> {
     options.wait?.stop()
+    watch?.stop()
     await Promise.all([...consumers].map(consumer => consumer.stop(graceMs)))
     // Channels close before connections, so that the last messages given to them are sent.
     await Promise.all([workPublisher.close(), calls.close(), roundTrip?.close()])
@@ -172,20 +190,22 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
 
   return {
     publish: async (queue, { id, body, trace, publishedAgain }) =>
-      workPublisher.send(
-        names.queue(queue),
-        contentOf(body),
-        messageProperties({
-          id,
-          attempt: 1,
-          failures: 0,
-          publishedAt: clock.now(),
-          redelivered: false,
-          publishedAgain,
-          trace,
-        }),
+      observe(
+        workPublisher.send(
+          names.queue(queue),
+          contentOf(body),
+          messageProperties({
+            id,
+            attempt: 1,
+            failures: 0,
+            publishedAt: clock.now(),
+            redelivered: false,
+            publishedAgain,
+            trace,
+          }),
+        ),
       ),
-    request: (queue, message, budgetMs) => calls.request(names.queue(queue), message, budgetMs),
+    request: (queue, message, budgetMs) => observe(calls.request(names.queue(queue), message, budgetMs)),
     consume: (queue, handle, flow) =>
       consume(queue, () =>
         createWorkConsumer(
@@ -199,12 +219,11 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
       consume(queue, () => createCallServer({ ...consumeDeps, caller: calls }, queue, answer, flow)),
     async depth(queue) {
       requireQueue(queue)
-      return withChannel(consuming, clock, channel => depth(channel, queue))
+      return observe(withChannel(consuming, clock, channel => depth(channel, queue)))
     },
     dead(queue) {
       requireQueue(queue)
-      const letters =
-        dead.get(queue) ?? createDeadLetters({ connection: consuming, clock, names, publisher: workPublisher }, queue)
+      const letters = dead.get(queue) ?? observed(queue)
       dead.set(queue, letters)
       return letters
     },
@@ -212,7 +231,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
     async roundTrip(budgetMs) {
       if (closing) throw new Unavailable('the broker was closed')
       roundTrip ??= createRoundTrip({ ...consumeDeps, publisher: workPublisher, deadlines: timers })
-      await roundTrip.run(budgetMs)
+      await observe(roundTrip.run(budgetMs))
     },
     whenUp,
     state() {
@@ -225,6 +244,9 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
     },
   }
 }
+
+/** Of an error: RabbitMQ, or a process that it reached, has answered. */
+const isAnswer = (error: unknown): boolean => !(error instanceof Unavailable || error instanceof CallTimeout)
 
 function withHeartbeat(url: string): string {
   const parsed = new URL(url)

@@ -157,6 +157,17 @@ export interface DeadLetters {
   drop(ids: readonly string[] | 'all'): Promise<number>
 }
 
+/** The same letters, with something done around each call. */
+export const aroundDeadLetters = (
+  letters: DeadLetters,
+  around: <Result>(run: () => Promise<Result>) => Promise<Result>,
+): DeadLetters => ({
+  list: (limit, after) => around(() => letters.list(limit, after)),
+  get: id => around(() => letters.get(id)),
+  requeue: ids => around(() => letters.requeue(ids)),
+  drop: ids => around(() => letters.drop(ids)),
+})
+
 export interface Broker {
   /** Resolves once the message is safe: on RabbitMQ when a majority has it on disk; in process, where nothing is on disk, when
    *  its handler is done with it (or it is a dead letter). In process, a message whose id is still in the queue joins the first one.

@@ -3,6 +3,7 @@
 import type { Gauge } from 'prom-client'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
+import { createReading } from '../reading.ts'
 import { Unavailable } from '../unavailable.ts'
 import {
   type Broker,
@@ -10,6 +11,7 @@ import {
   CallTimeout,
   DEATH_CAUSES,
   type DeliveredMessage,
+  type Depth,
   Unroutable,
 } from './broker.ts'
 import { depthIfKnown } from './depth.ts'
@@ -132,37 +134,59 @@ function showState(broker: Broker, { beforeScrape, brokerState }: Metrics): void
  *  and after the queue was seen empty. */
 function showOldest(
   broker: Broker,
-  { beforeScrape, queueOldest }: Metrics,
+  { showReading, queueOldest }: Metrics,
   clock: Clock,
   lastTaken: Map<Queue, number>,
 ): void {
-  async function showOldestOf(queue: Queue, publishedAt: number): Promise<void> {
-    const depth = await depthIfKnown(broker, queue, clock)
-    const now = clock.now()
-    if (depth?.ready === 0) lastTaken.set(queue, now)
-    if (depth === undefined) queueOldest.remove({ queue })
-    else queueOldest.set({ queue }, depth.ready === 0 ? 0 : (depth.oldestMs ?? Math.max(now - publishedAt, 0)) / 1000)
+  async function read(): Promise<Depths> {
+    const depths = await readDepths(broker, [...lastTaken.keys()], clock)
+    for (const [queue, depth] of depths) if (depth?.ready === 0) lastTaken.set(queue, clock.now())
+    return depths
   }
-  // At once: where the broker hangs, a scrape waits for one timeout and not for one per queue.
-  beforeScrape(async () => {
-    await Promise.all([...lastTaken].map(([queue, publishedAt]) => showOldestOf(queue, publishedAt)))
+  showReading({
+    name: 'oldest_messages',
+    reading: createReading({ read, clock }),
+    show(depths) {
+      const now = clock.now()
+      for (const [queue, publishedAt] of lastTaken) {
+        const depth = depths?.get(queue)
+        if (depth === undefined) queueOldest.remove({ queue })
+        else
+          queueOldest.set({ queue }, depth.ready === 0 ? 0 : (depth.oldestMs ?? Math.max(now - publishedAt, 0)) / 1000)
+      }
+    },
   })
 }
 
 /** Shows the queues as the broker knows them, while `isShown` says so: if each process did, the sum over all of them would be wrong. */
 export function showQueues(
   broker: Pick<Broker, 'depth'>,
-  { beforeScrape, queueReady, queueConsumers, queueDeadLetters }: Metrics,
+  { showReading, queueReady, queueConsumers, queueDeadLetters }: Metrics,
   clock: Clock,
   isShown: () => boolean,
 ): void {
-  for (const queue of QUEUES)
-    beforeScrape(async () => {
-      const depth = isShown() ? await depthIfKnown(broker, queue, clock) : undefined
-      const show = (gauge: Gauge<'queue'>, value: number | undefined): void =>
-        value === undefined ? gauge.remove({ queue }) : gauge.set({ queue }, value)
-      show(queueReady, depth?.ready)
-      show(queueConsumers, depth?.consumers)
-      if (isWorkQueue(queue)) show(queueDeadLetters, depth?.dead)
-    })
+  showReading({
+    name: 'queues',
+    reading: createReading({ read: () => readDepths(broker, QUEUES, clock), clock }),
+    isShown,
+    show(depths) {
+      for (const queue of QUEUES) {
+        const depth = depths?.get(queue)
+        const show = (gauge: Gauge<'queue'>, value: number | undefined): void =>
+          value === undefined ? gauge.remove({ queue }) : gauge.set({ queue }, value)
+        show(queueReady, depth?.ready)
+        show(queueConsumers, depth?.consumers)
+        if (isWorkQueue(queue)) show(queueDeadLetters, depth?.dead)
+      }
+    },
+  })
+}
+
+/** Undefined for a queue of which the broker does not say it. */
+type Depths = ReadonlyMap<Queue, Depth | undefined>
+
+async function readDepths(broker: Pick<Broker, 'depth'>, queues: readonly Queue[], clock: Clock): Promise<Depths> {
+  return new Map(
+    await Promise.all(queues.map(async queue => [queue, await depthIfKnown(broker, queue, clock)] as const)),
+  )
 }

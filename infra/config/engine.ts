@@ -7,7 +7,7 @@ export type Engine =
   | {
       readonly kind: 'real'
       readonly mongodbUrl: string
-      /** Of the broker's nodes, at least one. */
+      /** The broker's nodes, at least one. */
       readonly amqpUrls: readonly string[]
     }
 

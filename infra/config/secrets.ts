@@ -65,7 +65,7 @@ export const dataKeyIds = () =>
 /** For a token without a name. */
 const DEFAULT_OPERATOR_NAME = 'operator'
 
-/** Of an operator's token in production: 24 letters and digits made at random cannot be guessed. */
+/** The least length of an operator's token in production: 24 letters and digits made at random cannot be guessed. */
 export const MIN_TOKEN_LENGTH = 24
 
 /** One token, which opens one thing. */

@@ -44,11 +44,12 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
   edge: { mongodb: EDGE, consumes: [] },
   otp: {
     mongodb: {
-      find: 'claims counters fraud_blocks fraud_networks fraud_numbers fraud_tallies ip_chunks ip_lists joined_ids ledger otps prices providers route_slots spent_challenges stats_days stats_hours webhooks',
+      find: 'claims counters fraud_blocks fraud_networks fraud_numbers fraud_tallies ip_chunks ip_lists joined_ids ledger otps prices providers recipient_rules route_slots spent_challenges stats_days stats_hours webhooks',
+      // It writes the audit log where a recipient asks for no more messages, and cannot read or change it.
       insert:
-        'claims counters events fraud_blocks fraud_decisions fraud_networks fraud_numbers fraud_tallies joined_ids ledger metadata_indexes otps refusals route_slots spent_challenges stats_hours',
+        'audit claims counters events fraud_blocks fraud_decisions fraud_networks fraud_numbers fraud_tallies joined_ids ledger metadata_indexes otps recipient_rules refusals route_slots spent_challenges stats_hours',
       update:
-        'claims companies counters fraud_blocks fraud_networks fraud_numbers fraud_tallies otps route_slots spent_challenges stats_days stats_hours',
+        'claims companies counters fraud_blocks fraud_networks fraud_numbers fraud_tallies otps recipient_rules route_slots spent_challenges stats_days stats_hours',
       remove: 'claims spent_challenges',
     },
     consumes: ['otp.calls', 'otp.reports'],
@@ -68,13 +69,13 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
   },
   sweeper: {
     mongodb: {
-      find: 'attempts breakers channel_loads claims counters event_looks events fraud_decisions ip_chunks ip_lists joined_ids leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_outages route_slots sandbox_messages stats_days stats_hours stats_progress users webhooks',
+      find: 'attempts breakers channel_loads claims counters deletions event_looks events fraud_blocks fraud_decisions fraud_networks fraud_numbers fraud_tallies ip_chunks ip_lists joined_ids keys leases ledger metadata_indexes notices otps passkeys providers recipient_rules refusals rotations route_facts route_outages route_slots sandbox_messages sessions stats_days stats_hours stats_progress users webhooks',
       insert:
-        'apps claims companies counters event_looks ip_chunks leases ledger notices rotations route_facts route_outages stats_days stats_hours stats_progress',
+        'apps claims companies counters deletions event_looks ip_chunks leases ledger notices recipient_rules rotations route_facts route_outages stats_days stats_hours stats_progress',
       update:
-        'apps claims companies counters event_looks events fraud_decisions ip_lists leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_outages sandbox_messages stats_days stats_hours stats_progress users webhooks',
+        'apps claims companies counters deletions event_looks events fraud_decisions ip_lists leases ledger metadata_indexes notices otps providers recipient_rules refusals rotations route_facts route_outages sandbox_messages stats_days stats_hours stats_progress users webhooks',
       remove:
-        'attempts claims events fraud_decisions ip_chunks joined_ids leases metadata_indexes otps refusals sandbox_messages',
+        'apps attempts breakers claims companies counters events fraud_blocks fraud_decisions fraud_networks fraud_numbers fraud_tallies ip_chunks joined_ids keys leases metadata_indexes notices otps passkeys providers recipient_rules refusals route_facts route_slots sandbox_messages sessions stats_days stats_hours users webhooks',
     },
     // It declares all of them.
     consumes: QUEUES,
@@ -82,11 +83,11 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
   // It answers the client API too (services/main.ts), and applies BOOTSTRAP_FILE.
   dashboard: {
     mongodb: {
-      find: `${EDGE.find} audit breakers channel_loads claims counters events fraud_blocks fraud_decisions fraud_numbers fraud_tallies invitation_times ip_chunks ip_lists known_browsers leases ledger metadata_indexes notices passkeys prices refusals rotations route_facts sandbox_messages sessions sign_in_flows sign_in_mails sign_in_tickets spent_assertions stats_days stats_hours stats_progress users webhooks`,
+      find: `${EDGE.find} audit breakers channel_loads claims counters deletions erasures events fraud_blocks fraud_decisions fraud_numbers fraud_tallies invitation_times ip_chunks ip_lists known_browsers leases ledger metadata_indexes notices passkeys prices recipient_rules refusals rotations route_facts sandbox_messages sessions sign_in_flows sign_in_mails sign_in_tickets spent_assertions stats_days stats_hours stats_progress users webhooks`,
       insert:
-        'apps audit companies counters events invitation_times ip_chunks ip_lists keys known_browsers leases ledger passkeys prices providers refusals sessions sign_in_flows sign_in_mails sign_in_tickets spent_assertions stats_hours users webhooks',
+        'apps audit companies counters erasures events invitation_times ip_chunks ip_lists keys known_browsers leases ledger passkeys prices providers refusals sessions sign_in_flows sign_in_mails sign_in_tickets spent_assertions stats_hours users webhooks',
       update:
-        'apps audit companies counters events fraud_blocks invitation_times ip_lists keys known_browsers leases otps passkeys prices providers sessions sign_in_flows sign_in_mails stats_hours users webhooks',
+        'apps audit companies counters events fraud_blocks invitation_times ip_lists keys known_browsers leases otps passkeys prices providers recipient_rules sessions sign_in_flows sign_in_mails stats_hours users webhooks',
       remove:
         'attempts claims counters fraud_decisions fraud_numbers ip_chunks ip_lists joined_ids leases metadata_indexes otps passkeys prices providers refusals sandbox_messages sessions sign_in_flows sign_in_tickets users',
     },
@@ -111,7 +112,7 @@ interface Privilege {
 /** As MongoDB's `createRole` takes them. Every user may look which indexes there are; only the sweeper makes and drops them. */
 export function mongoPrivileges(role: Role, db: string): Privilege[] {
   const names = [...new Set(ACTIONS.flatMap(action => collectionsOf(role, action)))].sort()
-  const onAll = role === 'sweeper' ? ['listIndexes', 'createIndex', 'dropIndex'] : ['listIndexes']
+  const onAll = role === 'sweeper' ? ['listIndexes', 'createIndex'] : ['listIndexes']
   return [
     { resource: { db, collection: '' }, actions: onAll },
     ...names.map(collection => ({

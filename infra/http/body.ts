@@ -1,12 +1,13 @@
 // In: a request. Out: its body, as JSON or as bytes, or a refusal: 413 too large, 415 not JSON, 400 broken or cut off.
-// koa-body reads and parses JSON within a byte limit. This file adds what koa-body lacks: a 415 for other content types, a 400
-// for bytes that are not UTF-8, the line and column of broken JSON, a limit on nesting, and a connection that stays usable
-// after a refusal. A body of another type than an object is for the caller's schema to refuse.
+// koa-body reads the text within a byte limit. This file adds what koa-body lacks: a 415 for other content types, a 400
+// for bytes that are not UTF-8, the line and column of broken JSON, limits on what is in it, and a connection that stays usable
+// after a refusal, unless it goes on for long. A body of another type than an object is for the caller's schema to refuse.
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 import { HttpMethodEnum, koaBody } from 'koa-body'
-import { parseJson } from '../json.ts'
+import { excessIn, parseJson } from '../json.ts'
+import { dropBody } from './pipelining.ts'
 import { brokenJson, httpException, type Problem } from './problem.ts'
 
 /** Returns undefined for a request without a body, with any content type. */
@@ -14,17 +15,21 @@ export type ReadJson = (ctx: Context) => Promise<unknown>
 
 const JSON_TYPES = ['application/json', 'application/*+json']
 
-export function createReadJson(maxBytes: number): ReadJson {
-  const parseBody = koaBody({
-    json: true,
-    jsonTypes: JSON_TYPES,
-    jsonLimit: maxBytes,
-    // Strict mode answers `{}` for an empty body and refuses numbers and texts in words of its own.
-    jsonStrict: false,
-    includeUnparsed: true,
+/** Members and items of a body, of all of them together: more than settings and what they replace have. To check them
+ *  takes far longer than to read them, most of all where they are wrong. */
+export const MAX_VALUES = 10_000
+/** Far deeper than any request of ours. Code that walks a body may recurse within it. */
+const MAX_NESTING = 33
+
+export function createReadJson(maxBytes: number, maxValues = MAX_VALUES): ReadJson {
+  const readBody = koaBody({
+    // As a text, because its own JSON parser cannot be told how much a body may hold.
+    text: true,
+    textTypes: JSON_TYPES,
+    textLimit: maxBytes,
     patchNode: false,
     patchKoa: true,
-    text: false,
+    json: false,
     urlencoded: false,
     multipart: false,
     parsedMethods: Object.values(HttpMethodEnum),
@@ -35,34 +40,40 @@ export function createReadJson(maxBytes: number): ReadJson {
     if (!announcesBody(req)) return undefined
     const unsupported = findUnsupportedType(ctx)
     if (unsupported !== null) {
-      // A chunked body announces itself and can still be empty.
       if ((await readAll(req, maxBytes)).length === 0) return undefined
       throw httpException(415, unsupported)
     }
     // koa-body reads the announced length as a 32-bit number, and compares the coding's name by case.
     if (Number(req.headers['content-length']) > maxBytes) {
-      req.resume()
+      dropBody(req)
       throw tooLarge(maxBytes)
     }
     delete req.headers['content-encoding']
     const encoding = watchEncoding(req)
-    let value: unknown
     try {
-      await parseBody(ctx, async () => {})
-      value = request.rawBody === '' ? undefined : request.body
+      await readBody(ctx, async () => {})
     } catch (error) {
-      if (error instanceof SyntaxError && !encoding.isUtf8()) throw notUtf8()
-      value = parseAgain(error, maxBytes)
+      throw readingProblem(error, maxBytes)
     } finally {
       encoding.stop()
       // koa-body leaves a refused body unread. It is read and dropped here, so that a client that writes first and reads later
       // gets the answer, on a connection it can use again.
-      req.resume()
+      dropBody(req)
     }
     if (!encoding.isUtf8()) throw notUtf8()
-    if (isDeeperThan(MAX_NESTING, value)) throw brokenJson('The body is nested too deeply.')
-    return value
+    const text = String(request.body)
+    // A chunked body announces itself and can still be empty.
+    return text === '' ? undefined : parseWithin(text, maxValues)
   }
+}
+
+function parseWithin(text: string, maxValues: number): unknown {
+  const excess = excessIn(text, { nesting: MAX_NESTING, values: maxValues })
+  if (excess === 'nesting') throw brokenJson('The body is nested too deeply.')
+  if (excess === 'values') throw httpException(413, `A body may have ${maxValues} members and items.`)
+  const json = parseJson(text)
+  if (!json.ok) throw brokenJson(`The body is ${json.message}.`)
+  return json.value
 }
 
 /** The bytes as they came: a provider signs bytes, and a decoded text can differ from them. */
@@ -71,12 +82,21 @@ export const readBytes = async ({ req }: { req: IncomingMessage }, maxBytes: num
 
 /** The fields of an HTML form; none without a body. */
 export async function readForm(ctx: Context, maxBytes: number): Promise<URLSearchParams> {
+  return new URLSearchParams(await readText(ctx, FORM_TYPE, maxBytes))
+}
+
+/** A text of another type than JSON; empty without a body. */
+export async function readText(ctx: Context, type: string, maxBytes: number): Promise<string> {
   const bytes = await readBytes(ctx, maxBytes)
-  if (bytes.length === 0) return new URLSearchParams()
-  if (!ctx.is(FORM_TYPE)) throw httpException(415, `The body must be ${FORM_TYPE}.`)
+  if (bytes.length === 0) return ''
+  if (!ctx.is(type)) throw httpException(415, `The body must be ${type}.`)
   if (isCompressed(ctx)) throw httpException(415, NOT_COMPRESSED)
+  return decodeUtf8(bytes)
+}
+
+function decodeUtf8(bytes: Buffer): string {
   try {
-    return new URLSearchParams(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     throw notUtf8()
   }
@@ -101,16 +121,10 @@ const NOT_COMPRESSED = 'The body must not be compressed.'
 
 const READ_FAILURES = new Set(['request.aborted', 'request.size.invalid', 'stream.not.readable'])
 
-/** koa-body refuses broken JSON without a place, and any JSON with a member named `__proto__`. That member is harmless here:
- *  JSON.parse makes it a plain member, and no code merges or assigns the members of a body. */
-function parseAgain(error: unknown, maxBytes: number): unknown {
-  const { type, code, body } = error as { type?: string; code?: string; body?: string }
-  if (type === 'entity.too.large') throw tooLarge(maxBytes)
-  if (READ_FAILURES.has(type ?? '') || code === 'ECONNRESET') throw incomplete()
-  if (!(error instanceof SyntaxError) || body === undefined) throw error
-  const json = parseJson(body)
-  if (!json.ok) throw brokenJson(`The body is ${json.message}.`)
-  return json.value
+function readingProblem(error: unknown, maxBytes: number): unknown {
+  const { type, code } = error as { type?: string; code?: string }
+  if (type === 'entity.too.large') return tooLarge(maxBytes)
+  return READ_FAILURES.has(type ?? '') || code === 'ECONNRESET' ? incomplete() : error
 }
 
 /** koa-body replaces bytes that are not UTF-8 by U+FFFD, so a second decoder checks the same chunks. */
@@ -142,6 +156,7 @@ const readAll = (req: IncomingMessage, maxBytes: number): Promise<Buffer> =>
     const refuseTooLarge = (): void => {
       // The rest is read and dropped, so that a client that writes first and reads later gets the answer.
       chunks = []
+      dropBody(req)
       reject(tooLarge(maxBytes))
     }
     const refuseIncomplete = (): void => reject(incomplete())
@@ -164,15 +179,3 @@ const readAll = (req: IncomingMessage, maxBytes: number): Promise<Buffer> =>
 const tooLarge = (maxBytes: number): Problem => httpException(413, `A body may have ${maxBytes} bytes.`)
 const notUtf8 = (): Problem => brokenJson('The body is not UTF-8.')
 const incomplete = (): Problem => brokenJson('The body ended before it was complete.')
-
-/** Far deeper than any request of ours. Code that walks a body may recurse within it. */
-const MAX_NESTING = 32
-
-function isDeeperThan(levels: number, value: unknown): boolean {
-  let level = [value]
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > levels) return true
-    level = level.flatMap(one => (typeof one === 'object' && one !== null ? Object.values(one) : []))
-  }
-  return false
-}

@@ -28,7 +28,7 @@ export interface WaitingCall {
 
 export interface EarlyRefusal {
   failure: Problem
-  /** The pattern of the route that would refuse. */
+  /** For logs and metrics: the pattern of the path that would refuse. */
   route: string
   /** Beside those of the failure. */
   headers: Record<string, string>

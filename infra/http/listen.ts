@@ -101,7 +101,8 @@ function trackConnections(server: Server, app: App): { drain(): void; finish(): 
     socket.once('close', () => openConnections.delete(socket))
   })
   // This listener runs before the app's, which may answer at once.
-  server.prependListener('request', ({ socket }, response) => {
+  server.prependListener('request', (request, response) => {
+    const { socket } = request
     const { responses, pipeline = null } = openConnections.get(socket) ?? {}
     responses?.add(response)
     const isLast = pipeline?.begun() ?? false
@@ -109,6 +110,7 @@ function trackConnections(server: Server, app: App): { drain(): void; finish(): 
     response.once('close', () => {
       responses?.delete(response)
       if (finishing && responses?.size === 0) socket.destroySoon()
+      if (!request.complete) pipeline?.dropBody()
       pipeline?.answered()
     })
   })

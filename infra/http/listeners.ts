@@ -21,7 +21,7 @@ export interface ListenersDeps extends Omit<ShellDeps, 'metrics'> {
   findCaller: FindCaller
   metrics: Pick<Metrics, 'httpRequestDuration' | 'httpRequests' | 'render'>
   routers: readonly Router[]
-  /** Of METRICS_PORT alone. */
+  /** Those served on METRICS_PORT alone. */
   monitoringRouters?: readonly Router[]
   /** What the services refuse before their routers are asked. */
   earlyRefusals?: readonly Pick<EarlyRefusalsDeps, 'refuse' | 'log'>[]

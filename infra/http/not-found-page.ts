@@ -1,4 +1,4 @@
-// The page that a browser is shown at an address without a route. It is served without the dashboard too, so its style
+// The page that a browser is shown at an address that has nothing. It is served without the dashboard too, so its style
 // is inside it, and its policy allows that style and nothing else.
 import { createHash } from 'node:crypto'
 import type { Context } from 'koa'

@@ -24,7 +24,7 @@ export interface TokenOptions {
 }
 
 export interface OperatorRequest extends CallerRequest {
-  /** Of the HTTP shell. */
+  /** The state that the HTTP shell keeps. */
   state?: { requestId?: string }
 }
 

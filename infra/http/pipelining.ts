@@ -6,6 +6,7 @@
 // cuts what has come after the heads of so many requests as may be begun, and keeps the rest until answers are out. A client that does not
 // pipeline is read at once.
 import { Buffer } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { eventLoop } from '../event-loop.ts'
 
@@ -13,6 +14,8 @@ import { eventLoop } from '../event-loop.ts'
 export const MAX_UNANSWERED = 16
 /** A connection that sends more without a pause is closed after the answer to this one. */
 export const MAX_IN_A_BURST = 1_000
+/** Of a body that is not wanted, for a client that writes all of it before it reads the refusal. */
+export const MAX_DROPPED_BYTES = 2 * 2 ** 20
 /** Those of a client that waits for its answers, and one more, because the end of a body may look like the end of a head. */
 const HEADS_AT_ONCE = 2
 
@@ -21,6 +24,17 @@ export interface Pipeline {
   begun(): boolean
   /** Called when a request has its answer. */
   answered(): void
+  /** The rest of the request's body is not wanted: what comes of it is counted. */
+  dropBody(): void
+}
+
+const pipelines = new WeakMap<Socket, Pipeline>()
+
+/** Reads the rest of the body without keeping it. Where it is long, its connection is closed. */
+export function dropBody(request: IncomingMessage): void {
+  if (request.complete) return
+  pipelines.get(request.socket)?.dropBody()
+  request.resume()
 }
 
 /** Null where the runtime gives no way to stand before its parser. */
@@ -31,11 +45,17 @@ export function createPipeline(connection: Socket, unanswered: () => number): Pi
   let waiting: Buffer | null = null
   /** Requests since the connection was last idle. */
   let burst = 0
+  /** Of a body that is not wanted; null while there is none. */
+  let droppedBytes: number | null = null
   let hasTurn = false
   let isPaused = false
 
   // With a listener that is not the parser's, the bytes come here instead of going to the parser by a way of Node's own.
   connection.on('data', bytes => {
+    if (droppedBytes !== null) {
+      droppedBytes += bytes.length
+      if (droppedBytes > MAX_DROPPED_BYTES) return void connection.destroy()
+    }
     waiting = waiting === null ? bytes : Buffer.concat([waiting, bytes])
     if (unanswered() < HEADS_AT_ONCE && !hasTurn && !isHeldByNode(connection)) read(HEADS_AT_ONCE)
     else goOn()
@@ -80,16 +100,22 @@ export function createPipeline(connection: Socket, unanswered: () => number): Pi
     connection.resume()
   }
 
-  return {
+  const pipeline: Pipeline = {
     begun() {
       burst += 1
+      droppedBytes = null
       return burst >= MAX_IN_A_BURST
     },
     answered() {
       if (unanswered() === 0 && waiting === null && burst < MAX_IN_A_BURST) burst = 0
       if (isPaused) goOn()
     },
+    dropBody() {
+      droppedBytes ??= 0
+    },
   }
+  pipelines.set(connection, pipeline)
+  return pipeline
 }
 
 /** Node's parser takes its bytes from the system until a listener wants them too. Deno's does not look for such listeners. */

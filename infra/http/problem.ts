@@ -48,7 +48,7 @@ const CODES_BY_STATUS: Readonly<Record<number, HttpCode>> = {
   415: 'unsupported_media_type',
 }
 
-/** A refusal that HTTP itself defines: unknown route, wrong key, broken JSON, body too large. */
+/** A refusal that HTTP itself defines: unknown path, wrong key, broken JSON, body too large. */
 export function httpException(
   status: number,
   detail?: string,

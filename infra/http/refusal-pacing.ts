@@ -11,6 +11,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers'
 import type { Clock } from '../clock.ts'
+import { dropBody } from './pipelining.ts'
 
 export interface RefusalPacing {
   /** Calls `answer` now or later, or never, if the caller hangs up before. */
@@ -27,7 +28,8 @@ export interface RefusalPacingDeps {
   elapsed?: () => number
 }
 
-/** Of the event loop. Half of the fifth that refusals may take, because garbage collection and accepting connections are not measured. */
+/** The share of the event loop that refusals get: half of the fifth that they may take, because garbage collection and
+ *  accepting connections are not measured. */
 const SHARE = 0.1
 export const MAX_DELAY_MS = 2_000
 /** Refusals get a larger share when they need it to be answered in this time. Otherwise those that came together would be due together. */
@@ -130,7 +132,7 @@ export function createRefusalPacing({ clock, elapsed = () => performance.now() }
         waiting.add(refusal)
         response.once('close', () => waiting.delete(refusal))
         // Otherwise as much of the body as a buffer holds would wait too.
-        request.resume()
+        dropBody(request)
         if (waiting.size > MAX_WAITING) answerOldest(1)
         schedule(INTERVAL_MS)
       }

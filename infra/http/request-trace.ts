@@ -8,7 +8,7 @@ import { parseTraceparent, type Trace } from '../trace.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { asProblem } from './problem.ts'
 
-/** Of a request that the HTTP shell has given an id. Where spans are recorded, the request's own span is in `ctx.state.trace`. */
+/** The trace of a request that the HTTP shell has given an id. Where spans are recorded, the request's own span is in `ctx.state.trace`. */
 export const traceOf = (ctx: Context): Trace =>
   ctx.state.trace ?? { request_id: ctx.state.requestId, traceparent: parseTraceparent(ctx.get('traceparent')) }
 

@@ -48,6 +48,7 @@ export function createHttpShell(
   middleware: readonly Middleware[] = [],
 ): Koa {
   const app = new Koa()
+  Object.defineProperty(app.request, 'query', { get: readQuery })
   const headers = answerHeaders(publicUrl)
   app.use((ctx, next) => {
     ctx.set(headers)
@@ -66,6 +67,23 @@ export function createHttpShell(
     log.debug({ ...(ctx ? requestFields(ctx) : {}), err: error }, 'http.aborted')
   })
   return app
+}
+
+const queries = new WeakMap<IncomingMessage, Record<string, string | string[]>>()
+
+/** In place of Koa's own, which reads all parameters again for each of them: thousands fit into a request. */
+function readQuery(this: Koa.Request): Record<string, string | string[]> {
+  const known = queries.get(this.req)
+  if (known !== undefined) return known
+  const query = new Map<string, string | string[]>()
+  for (const [name, value] of new URLSearchParams(this.querystring)) {
+    const given = query.get(name)
+    if (Array.isArray(given)) given.push(value)
+    else query.set(name, given === undefined ? value : [given, value])
+  }
+  const read = Object.fromEntries(query)
+  queries.set(this.req, read)
+  return read
 }
 
 /** The caller's own, if it is well-formed. */
@@ -115,7 +133,7 @@ export interface Answered {
   method: string
   route: string
   status: number
-  /** Of a refusal. */
+  /** The type of a refusal. */
   error_type?: string | undefined
   ms: number
 }
@@ -157,7 +175,7 @@ const createAnswerProblems =
     }
   }
 
-/** Answers the problems of routes that another API has given their shape. Such a route sets it as `ctx.state.answerProblem`. */
+/** Answers the problems of operations that another API has given their shape. Such an operation sets it as `ctx.state.answerProblem`. */
 export type AnswerProblem = (ctx: Context, failure: Problem) => void
 
 const READ_METHODS = new Set(['GET', 'HEAD'])
@@ -190,27 +208,27 @@ const refuseUnrouted: Middleware = async (ctx, next) => {
   throw httpException(405, `This address takes ${allow}.`, { Allow: allow })
 }
 
-/** Every route and middleware of all routers that matches the path, with any method. */
+/** Every path and middleware of all routers that matches the path, with any method. */
 const matchedLayers = (ctx: Context): { path: string | RegExp; methods: string[] }[] => ctx.matched ?? []
 
-/** Without the routes that would take the last word of this path for an id, where it has a route of its own. */
+/** Without the patterns that would take the last word of this path for an id, where it has one of its own. */
 function ownLayers(ctx: Context): { path: string | RegExp; methods: string[] }[] {
   const layers = matchedLayers(ctx).filter(({ methods }) => methods.length > 0)
   const literal = layers.filter(({ path }) => path === ctx.path)
   return literal.length > 0 ? literal : layers
 }
 
-/** The route's pattern, because a path holds ids and a metric label must take few values. Not `ctx._matchedRoute`: after a middleware
+/** What logs, metrics and traces call the route: the pattern of the path, which holds ids, and a metric label must take few values. Not `ctx._matchedRoute`: after a middleware
  *  refuses, that is the middleware's pattern. */
 const routeOf = (ctx: Context): string => {
   const routes = matchedLayers(ctx)
     .filter(layer => layer.methods.includes(ctx.method))
     .map(({ path }) => (typeof path === 'string' ? path : 'none'))
-  // A route for everything below a path matches beside the request's own.
+  // A pattern for everything below a path matches beside the request's own.
   return routes.findLast(path => !path.includes('*')) ?? routes.at(-1) ?? 'none'
 }
 
-/** The admin API has more than a hundred routes, which few people use: together they are one. The log has each. */
+/** The admin API has more than a hundred operations, which few people use: together they are one. The log has each. */
 const measuredRoute = (route: string): string => (route.startsWith(ADMIN_ROUTES) ? `${ADMIN_ROUTES}*` : route)
 const ADMIN_ROUTES = '/admin/v1/'
 

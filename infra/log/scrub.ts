@@ -41,9 +41,9 @@ const RULES: Rule[] = [
     ),
     '$1[hidden]',
   ],
-  [/\b(codes?\W{1,3}(?:is\W)?)\d{4,8}\b/gi, '$1[hidden]'],
+  [/\b(codes?\W{1,3}(?:is\W)?)\d{4,10}\b/gi, '$1[hidden]'],
   // `@shop.example #123456`, the last line of an SMS, from which browsers fill in the code.
-  [/(@[\w.-]{1,253} #)\d{4,8}\b/g, '$1[hidden]'],
+  [/(@[\w.-]{1,253} #)\d{4,10}\b/g, '$1[hidden]'],
   [/(?:\+|%2B)\d(?:[ ().-]{0,2}\d){6,}/gi, '[phone]'],
   // A phone number without its plus, as WhatsApp and some other providers write it.
   [/(?<![\w.-])[1-9]\d{9,14}(?![\w-]|\.\d)/g, '[number]'],
@@ -54,7 +54,7 @@ const MAX_TEXT_LENGTH = 16_384
 
 /** Matches every text that a rule could change. Most texts do not match and skip the rules. */
 const MAY_HOLD_SECRET =
-  /[@+=]|%[24]|:\/\/|[sp]k_|otp_vt_|whsec_|eyJ|wa\.me|whatsapp|bearer|basic|-----|(?<!\d)\d{4,8}(?!\d)|(?<![\w.-])\d{10}|["']\s*:|(?:token|secret|passw(?:or)?d|pwd|key|salt|signature|authorization|cookie)s?\s*:/i
+  /[@+=]|%[24]|:\/\/|[sp]k_|otp_vt_|whsec_|eyJ|wa\.me|whatsapp|bearer|basic|-----|(?<!\d)\d{4,9}(?!\d)|(?<![\w.-])\d{10}|["']\s*:|(?:token|secret|passw(?:or)?d|pwd|key|salt|signature|authorization|cookie)s?\s*:/i
 
 let codePattern: RegExp | null = null
 

@@ -197,7 +197,14 @@ const parameterObject = ({ name, in: place, description, schema, example }: ApiP
 })
 
 const answerObject = (
-  { description, schema, examples, otherForms = {}, headers: ownHeaders = {} }: ApiAnswer,
+  {
+    description,
+    mediaType = 'application/json',
+    schema,
+    examples,
+    otherForms = {},
+    headers: ownHeaders = {},
+  }: ApiAnswer,
   links: Record<string, ApiLink> | undefined,
 ): Response => ({
   description,
@@ -209,7 +216,7 @@ const answerObject = (
     ? {}
     : {
         content: {
-          'application/json': {
+          [mediaType]: {
             schema: refTo(schema),
             examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
           },

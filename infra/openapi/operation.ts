@@ -1,14 +1,14 @@
-// How a service describes its HTTP API: one ApiPart, with an ApiOperation for each route. document.ts joins the parts of all services into
+// How a service describes its HTTP API: one ApiPart, with an ApiOperation for each operation. document.ts joins the parts of all services into
 // one OpenAPI document. Bodies are zod schemas. One that has an `id` (`.meta({ id })`) becomes a component of that name; a request or an
 // answer must have one, because generators name their types after it.
 import { z } from 'zod'
 
 export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** A method, and a path with `{name}` for each parameter. */
-export type Route = `${Uppercase<HttpMethod>} /${string}`
+/** As HTTP calls it: a method, and a path with `{name}` for each parameter. */
+export type RequestLine = `${Uppercase<HttpMethod>} /${string}`
 
-/** The parameters in the path of a route. */
+/** The parameters in the path of a request line. */
 export type PathParams<R extends string> = R extends `${string}{${infer Name}}${infer Rest}`
   ? { [Member in Name]: string } & PathParams<Rest>
   : unknown
@@ -24,6 +24,8 @@ export interface ApiParameter {
 export interface ApiAnswer {
   status: number
   description: string
+  /** application/json where none is given. */
+  mediaType?: string
   /** Null for an answer without a body. */
   schema: z.ZodType | null
   /** By what the example shows. */
@@ -101,8 +103,8 @@ export interface ApiPart {
   webhooks?: readonly ApiWebhook[]
 }
 
-export function splitRoute(route: Route): { method: HttpMethod; path: string } {
-  const [method = '', path = ''] = route.split(' ')
+export function splitRequestLine(requestLine: RequestLine): { method: HttpMethod; path: string } {
+  const [method = '', path = ''] = requestLine.split(' ')
   return { method: method.toLowerCase() as HttpMethod, path }
 }
 

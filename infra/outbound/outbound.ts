@@ -12,7 +12,7 @@ export interface OutboundRequest {
   signal: AbortSignal
   /** How much of the response's body is read; the rest is dropped. Default: 64 KiB. */
   maxBytes?: number
-  /** Of the request that caused the call, where the code that makes the call does not run inside that request's span. */
+  /** The trace of the request that caused the call, where the code that makes the call does not run inside that request's span. */
   trace?: Trace
 }
 

@@ -8,6 +8,7 @@ export const aroundStore = <C extends Collections>(store: Store<C>, around: Arou
   docs: name => aroundDocs(store.docs(name), (operation, run) => around(name, operation, run)),
   ping: () => store.ping(),
   time: () => store.time(),
+  forgetRemoved: () => store.forgetRemoved(),
   close: () => store.close(),
 })
 

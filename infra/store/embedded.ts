@@ -55,8 +55,8 @@ export function createEmbeddedStore<C extends Collections>(options: EmbeddedStor
     for (const { latest } of parts) latest.clear()
   }
   const commits = createGroupCommit(sqlite, clock, forgetLatest)
-  const stopPurging = startPurging(parts, sqlite, commits, clock)
   const hotCopy = createHotCopy(sqlite, folder)
+  const stopPurging = startPurging(parts, sqlite, commits, clock, hotCopy.emptyLog)
   const encode = createEncode(strict)
   const docs = new Map(
     parts.map(({ table, latest }) => {
@@ -79,6 +79,9 @@ export function createEmbeddedStore<C extends Collections>(options: EmbeddedStor
     async time() {
       await ping()
       return clock.now()
+    },
+    async forgetRemoved() {
+      hotCopy.emptyLog()
     },
     copyTo: hotCopy.copyTo,
     async close() {

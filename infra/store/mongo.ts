@@ -4,6 +4,7 @@
 import { type Db, MongoClient, type MongoClientOptions, MongoServerError, ReadPreference } from 'mongodb'
 import { type Clock, systemClock } from '../clock.ts'
 import type { EngineWait } from '../engine-wait.ts'
+import type { EngineWatch } from '../engine-watch.ts'
 import { scrub } from '../log/scrub.ts'
 import { StartProblem } from '../start-problem.ts'
 import { Unavailable } from '../unavailable.ts'
@@ -24,10 +25,12 @@ export interface MongoStoreOptions<C extends Collections> {
   clock?: Clock
   /** Is told how the first connection goes. */
   wait?: EngineWait
+  /** Is told of every call. */
+  watch?: Pick<EngineWatch, 'observe' | 'stop'>
 }
 
 export function createMongoStore<C extends Collections>(options: MongoStoreOptions<C>): Store<C> {
-  const { url, collections, strict = false, timeoutMs = 10_000, clock = systemClock, wait } = options
+  const { url, collections, strict = false, timeoutMs = 10_000, clock = systemClock, wait, watch } = options
   const client = createClient(url, timeoutMs)
   const db = client.db(options.database ?? databaseIn(url) ?? 'countersign')
   const ready = onceUnlessFailed(async () => {
@@ -43,7 +46,7 @@ export function createMongoStore<C extends Collections>(options: MongoStoreOptio
   })
   // Says why long before a call gives up.
   client.on('serverHeartbeatFailed', ({ failure }) => wait?.failed(failure))
-  const calls = createCallRunner(ready, timeoutMs, clock)
+  const calls = createCallRunner(ready, timeoutMs, clock, watch?.observe)
   const opening = ready().catch(() => undefined) // The next call tries again and gets the error.
 
   return {
@@ -54,8 +57,11 @@ export function createMongoStore<C extends Collections>(options: MongoStoreOptio
     },
     ping: () => calls.run(() => ping(db)),
     time: () => calls.run(() => readTime(db)),
+    // MongoDB decides when it overwrites pages of its files.
+    forgetRemoved: async () => {},
     async close() {
       wait?.stop()
+      watch?.stop()
       await calls.finish()
       await client.close()
       // A connection that was being opened may have been established meanwhile.
@@ -140,6 +146,7 @@ function createCallRunner(
   ready: () => Promise<void>,
   timeoutMs: number,
   clock: Clock,
+  observe: EngineWatch['observe'] = call => call,
 ): { run: RunCall; finish(): Promise<void> } {
   const running = new Set<Promise<unknown>>()
   let closed = false
@@ -154,7 +161,7 @@ function createCallRunner(
   return {
     run(work) {
       if (closed) return Promise.reject(new Unavailable('The store is closed'))
-      const call = withTimeout(ready().then(work))
+      const call = observe(withTimeout(ready().then(work)))
       running.add(call)
       const gone = () => running.delete(call)
       call.then(gone, gone)

@@ -9,7 +9,7 @@ export interface Index<T extends Doc = Doc> {
   unique?: boolean
   /** Only documents that match are in the index. Takes equality, `$exists: true`, `$gt`, `$gte`, `$lt` and `$lte`, and no `$or`. */
   partial?: Filter<T>
-  /** Of a sharded collection, where the index does not begin with the shard key: the queries that it serves ask every shard. */
+  /** In a sharded collection, where the index does not begin with the shard key: the queries that it serves ask every shard. */
   scatter?: Scatter
 }
 
@@ -30,10 +30,17 @@ export interface Sharding {
   byId?: Scatter
 }
 
+/** What the documents of a collection are deleted with. `to`: the collection of their owners. Where no filter finds those of an owner, the
+ *  code that erases the owner erases them too. A document without an owner has a reason to stay. */
+export type Belonging<T extends Doc = Doc> =
+  | { to: string; ofOwner(id: string): Filter<T> }
+  | { to: string; erasedWithOwner: true }
+  | { to: null; why: string }
+
 export interface CollectionSpec<T extends Doc = Doc> {
   indexes: readonly Index<T>[]
-  /** Indexes of an earlier release that would refuse what this one writes. The adapter drops them. */
-  retired?: readonly Index<T>[]
+  /** Every collection of the product declares it; documents of some have one of several owners. */
+  belongsTo?: readonly Belonging<T>[]
   /** The engine removes documents some time after their `purge_at`. Code must not rely on when. */
   purged?: boolean
   sharding?: Sharding
@@ -43,6 +50,9 @@ export interface CollectionSpec<T extends Doc = Doc> {
   /** Never set. Carries the type of the documents. */
   readonly type?: T
 }
+
+/** A filter: the documents whose ids begin with their owner's id and a colon, which a semicolon follows. */
+export const idsUnder = (owner: string) => ({ _id: { $gte: `${owner}:`, $lt: `${owner};` } })
 
 /** Declares a collection with the type of its documents: `collection<Company>({ indexes: […] })`. */
 export const collection = <T extends Doc>(spec: CollectionSpec<T>): CollectionSpec<T> => spec
@@ -57,6 +67,9 @@ export type Store<C extends Collections> = {
   ping(): Promise<void>
   /** What the engine's clock shows, in epoch milliseconds. An engine in this process has the process's clock. */
   time(): Promise<number>
+  /** Called after what identifies a person was removed or overwritten: then the engine's files have it no more, as far as that is in the
+   *  adapter's hands. */
+  forgetRemoved(): Promise<void>
   /** Waits for the calls under way. Every later call rejects with `Unavailable`. */
   close(): Promise<void>
 }

@@ -16,7 +16,7 @@ import type { Span, SpanKind, SpanOptions, Tracing } from './tracing.ts'
 export interface TracingOptions {
   /** The whole address, ending in `/v1/traces`. */
   url: string
-  /** Of this process, beside what the environment says. */
+  /** What is said of this process, beside what the environment says. */
   attributes: Readonly<Record<string, string>>
   clock: Clock
   log: Pick<Logger, 'warn'>
@@ -139,7 +139,7 @@ function messageIn(text: string): string {
 const toTraceparent = ({ traceId, spanId, traceFlags }: otel.SpanContext): string =>
   `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 
-/** Of a text that parseTraceparent or toTraceparent has made. */
+/** In: a text that parseTraceparent or toTraceparent has made. */
 function toContext(traceparent: string): otel.SpanContext | null {
   const [, traceId, spanId, flags] = traceparent.split('-')
   if (!traceId || !spanId || !flags) return null

@@ -60,7 +60,8 @@ export const createSendApprovalReply =
       html: null,
       code: '',
     }
-    await callProvider({ candidate, message, round: 1, call: 1, permit })
+    const isWanted = async (): Promise<boolean> => (await getOne(otps, otp_id, { certain: true })) !== undefined
+    await callProvider({ candidate, message, round: 1, call: 1, permit, isWanted })
     return done()
   }
 

@@ -1,5 +1,10 @@
 // Makes one call of one provider for one delivery. In: a provider, a rendered message, and which call of the delivery it is. Out: the
 // attempt and its result; when another process has made this call before, that process's attempt. After the timeout the outcome is unknown.
+//
+// Whether a message that its verification no longer wants is paid for is decided by two writes, each followed by a look
+// at the other: the attempt is stored, then it is asked whether the message is still wanted; an erasure or a cancel is
+// stored, then the attempts are read (../dashboard/privacy/erase-recipient.ts, and takeSteps in deliver.ts). The
+// second of the two writes sees the first. So no provider gets a message that is given back because none had got it.
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
@@ -8,8 +13,9 @@ import { inSpan, type Tracing } from '../../infra/tracing/tracing.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { carriesCode } from '../../machines/otp.queries.ts'
 import type { RouteReason } from '../../machines/otp.ts'
-import type { AttemptResult, CallDetails } from '../domain/verifications/documents.ts'
-import type { CallFeedback, Permit } from './admission/provider-gates.ts'
+import { type Personal, type SecretPattern, scrubAnswerText, scrubVendorCode } from '../domain/privacy/answer-scrub.ts'
+import type { AttemptResult, VendorDetails } from '../domain/verifications/documents.ts'
+import type { Permit, ProviderFeedback } from './admission/provider-gates.ts'
 import { type Candidate, isChatReply } from './candidates.ts'
 import {
   type Accepted,
@@ -21,13 +27,13 @@ import {
   ProviderFault,
   RecipientFault,
   UnknownOutcome,
+  UnsubscribedFault,
   type VendorAnswer,
 } from './provider.ts'
 import type { AttemptOutcome, PastAttempt, ProviderAttempts, StartedAttempt } from './provider-attempts.ts'
-import { type Personal, type SecretPattern, scrubVendorCode, scrubVendorText } from './vendor-scrub.ts'
 
 export interface CallProviderDeps {
-  attempts: Pick<ProviderAttempts, 'start' | 'track' | 'finish' | 'record'>
+  attempts: Pick<ProviderAttempts, 'start' | 'track' | 'finish' | 'withdraw' | 'record'>
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'attemptDuration' | 'deliveryAttempts'>
@@ -46,12 +52,15 @@ export interface ProviderCall {
   because?: RouteReason | undefined
   /** Is run or released here. The sandbox is called without one. */
   permit?: Permit | undefined
+  /** Asked once the attempt is stored. */
+  isWanted(): Promise<boolean>
 }
 
 /** `isNew` is false when the attempt was found in the store; other processes may then know of more attempts. */
 export type MadeAttempt = PastAttempt & { isNew: boolean }
 
-export type CallProvider = (call: ProviderCall) => Promise<MadeAttempt>
+/** Null where the message was no longer wanted: then its provider was not called. */
+export type CallProvider = (call: ProviderCall) => Promise<MadeAttempt | null>
 
 export function createCallProvider({
   attempts,
@@ -62,22 +71,34 @@ export function createCallProvider({
   timeoutMs,
 }: CallProviderDeps): CallProvider {
   /** The attempt is in the store before the call, so that no process makes the same call again. */
-  async function callOnce(request: ProviderCall): Promise<MadeAttempt> {
-    const { candidate, message, round, call, because, permit } = request
-    let started: StartedAttempt
-    try {
-      started = await attempts.start(message.job, { provider: candidate.name, round, call, because })
-    } catch (error) {
+  async function callOnce(request: ProviderCall): Promise<MadeAttempt | null> {
+    const { message, permit } = request
+    const started = await startIfWanted(request).catch(error => {
       permit?.release()
       throw error
-    }
-    if (!started.isNew) {
+    })
+    if (!started?.isNew) {
       permit?.release()
       return started
     }
     const outcome = await callAndLog(request)
     await tryToSave(attempts.finish(started, outcome), message)
-    return { ...started, result: outcome.result, unknownAt: clock.now() }
+    return { ...started, result: outcome.result, unknownAt: clock.now(), unsubscribed: outcome.unsubscribed }
+  }
+
+  async function startIfWanted(request: ProviderCall): Promise<StartedAttempt | null> {
+    const { candidate, message, round, call, because, isWanted } = request
+    const started = await attempts.start(message.job, { provider: candidate.name, round, call, because })
+    if (!started.isNew) return started
+    try {
+      if (await isWanted()) return started
+    } catch (error) {
+      // The next try makes the same attempt. If it cannot be removed, it stands for a call that may have been made.
+      await attempts.withdraw(started).catch(() => {})
+      throw error
+    }
+    await attempts.withdraw(started)
+    return null
   }
 
   /** The same message twice does no harm at this provider, so one write after the call is enough. */
@@ -121,7 +142,7 @@ export function createCallProvider({
       vendor_code: details.vendor_code,
     }
     log.info(fault ? { ...fields, err: fault } : fields, 'delivery.attempted')
-    return { result, reference, details }
+    return { result, reference, details, ...(fault instanceof UnsubscribedFault && { unsubscribed: true }) }
   }
 
   /** This process knows the result even when the store is away. Another process that finds the attempt without a result takes its outcome
@@ -168,7 +189,7 @@ async function sendOrReply(provider: Provider, message: DeliveryMessage, signal:
   return provider.reply && isChatReply(job) ? provider.reply(message, signal) : provider.send(message, signal)
 }
 
-export interface CallOutcome extends CallFeedback {
+export interface ProviderOutcome extends ProviderFeedback {
   result: AttemptResult
   reference: string | null
   answer: VendorAnswer
@@ -181,10 +202,10 @@ export function callDetails(
   ms: number,
   { recipient, code }: Personal,
   secrets: SecretPattern,
-): CallDetails {
+): VendorDetails {
   const personal = { recipient, code }
   const vendorCode = scrubVendorCode(answer.vendorCode, personal, secrets)
-  const vendorText = scrubVendorText(answer.vendorText, personal, secrets)
+  const vendorText = scrubAnswerText(answer.vendorText, personal, secrets)
   return {
     ms,
     ...(answer.httpStatus === null ? {} : { http_status: answer.httpStatus }),
@@ -200,7 +221,7 @@ const answerTo = (fault: Fault): VendorAnswer => fault.answer ?? noAnswer(fault.
 export async function callWithTimeout(
   call: (signal: AbortSignal) => Promise<Accepted>,
   { clock, timeoutMs }: { clock: Clock; timeoutMs: number },
-): Promise<CallOutcome> {
+): Promise<ProviderOutcome> {
   const controller = new AbortController()
   let cancelTimeout = (): void => {}
   // The timeout also rejects by itself, because a provider may ignore the abort signal.
@@ -222,7 +243,7 @@ export async function callWithTimeout(
 }
 
 /** Throws what is neither a fault nor the result of a timeout: a bug. */
-function outcomeOfFault(error: unknown, { aborted }: AbortSignal): CallOutcome {
+function outcomeOfFault(error: unknown, { aborted }: AbortSignal): ProviderOutcome {
   const defaults = { reference: null, retryAfterMs: null }
   if (error instanceof RecipientFault) return { ...defaults, result: 'refused', fault: error, answer: answerTo(error) }
   if (error instanceof ProviderFault)

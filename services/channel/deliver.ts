@@ -34,7 +34,7 @@ import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../
 import type { GateAnswer, Permit, ProviderGates, ProviderKey } from './admission/provider-gates.ts'
 import type { SendApprovalReply } from './approval-reply.ts'
 import type { CallProvider } from './call-provider.ts'
-import { type Candidate, type Candidates, mayCall } from './candidates.ts'
+import { type Candidate, type Candidates, isChatReply, mayCall } from './candidates.ts'
 import type { LoadReports } from './load-reports.ts'
 import { type DeliveryStep, delayAround, delayUpTo, nextStep, type Policy, type ProviderStatus } from './next-step.ts'
 import type { DeliveryJob, DeliveryMessage } from './provider.ts'
@@ -88,12 +88,23 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
     return delivery || options.certain ? { doc, delivery } : null
   }
 
+  const findWithCertainty = async (body: DeliverBody) => (await find(body)) ?? (await find(body, { certain: true }))
+
+  /** Whether the delivery is still to be sent. */
+  async function isWanted(body: DeliverBody): Promise<boolean> {
+    const found = await findWithCertainty(body)
+    if (!found?.delivery) return false
+    const { value, context: otp } = toCurrentVersion(found.doc)
+    const { delivery } = found
+    return delivery.status === 'queued' && !isStale({ otp, delivery }, statusAt(value, otp, clock.now()))
+  }
+
   /** The delivery as it is stored now; an outcome when there is nothing to send. */
   async function read(
     body: DeliverBody,
     { trace }: Traced,
   ): Promise<{ job: DeliveryJob; value: SavedStatus } | Outcome> {
-    const found = (await find(body)) ?? (await find(body, { certain: true }))
+    const found = await findWithCertainty(body)
     if (found === null) return done() // erased
     const { doc, delivery } = found
     if (!delivery) return dead('the verification has no such delivery')
@@ -135,6 +146,10 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       }
       if ('kind' in current) return current
       const { job, value } = current
+      if (isBlocked(job)) {
+        await publishReport(job, 'failed', { reason: 'recipient_unreachable' })
+        return done()
+      }
       const now = clock.now()
       const stale = isStale(job, statusAt(value, job.otp, now))
       const { candidates: all, because } = await orderCandidates(job, await candidates.of(job))
@@ -187,14 +202,15 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         call: step.call,
         because: reasonToCall(candidate, job, { ordered: { candidates: all, because }, pastAttempts, shutProviders }),
         permit,
+        isWanted: () => isWanted(body),
       })
-      if (attempt.isNew) pastAttempts = [...pastAttempts, attempt]
+      if (attempt?.isNew) pastAttempts = [...pastAttempts, attempt]
       else {
         historyLoaded = false
         await loadHistory(job)
       }
       // Once it is accepted, the next step is `sent`, and nothing needs to be read again.
-      if (attempt.result !== 'accepted') current = null
+      if (attempt?.result !== 'accepted') current = null
     }
   }
 
@@ -238,7 +254,11 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         return retryAfter(step.waitMs)
       case 'fail':
         // The OTP actor logs the failure once it has recorded it.
-        await publishReport(job, 'failed', { reason: step.reason })
+        await publishReport(job, 'failed', {
+          reason: step.reason,
+          ...unsubscribedIn(pastAttempts),
+          ...(step.mayHaveGone ? { may_have_gone: true } : {}),
+        })
         return done()
     }
   }
@@ -341,8 +361,16 @@ function createTurn(endReservation: () => void): Turn {
   }
 }
 
+function unsubscribedIn(pastAttempts: readonly PastAttempt[]): { unsubscribed?: string } {
+  const attempt = pastAttempts.find(({ unsubscribed }) => unsubscribed)
+  return attempt === undefined ? {} : { unsubscribed: attempt.provider }
+}
+
+/** A reply in a chat that the recipient began is no message that they asked not to get. */
+const isBlocked = (job: DeliveryJob): boolean => job.otp.circumstances?.blocked === true && !isChatReply(job)
+
 /** The verification has ended, or a newer code was sent. */
-const isStale = ({ otp, delivery }: DeliveryJob, status: SavedStatus): boolean =>
+const isStale = ({ otp, delivery }: Pick<DeliveryJob, 'otp' | 'delivery'>, status: SavedStatus): boolean =>
   status !== 'pending' || delivery.generation !== otp.generation
 
 const findCandidate = (candidates: readonly Candidate[], name: string): Candidate | undefined =>

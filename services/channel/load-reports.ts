@@ -15,6 +15,7 @@ export interface LoadReports {
   beginCall(otp_id: string): () => void
   /** A message of this app waits here, or was given back to the broker, because the app's providers are busy. */
   markBusy(app_id: string): void
+  /** Nothing is in hand any more. What was given back to the broker still goes round, so that its apps stay busy for a minute. */
   stop(): Promise<void>
 }
 
@@ -51,16 +52,17 @@ export function createLoadReports({ channel, loads, clock, log }: LoadReportDeps
     if (isIdle && !isWritten) return
     try {
       if (isIdle) await remove()
-      else {
-        isWritten = true
-        const said = { channel, in_hand: [...inHand], busy_apps: [...busyUntil.keys()] }
-        const validity = { valid_until: now + VALID_MS, purge_at: new Date(now + VALID_MS) }
-        await loads.modify({ _id }, { $set: { ...said, ...validity } }, { upsert: true })
-      }
+      else await say([...inHand], now + VALID_MS)
     } catch (error) {
       log.warn({ err: error, channel }, 'channel_load.not_reported')
     }
     if (isWritten) writeSoon()
+  }
+
+  async function say(in_hand: string[], valid_until: number): Promise<void> {
+    isWritten = true
+    const said = { channel, in_hand, busy_apps: [...busyUntil.keys()] }
+    await loads.modify({ _id }, { $set: { ...said, valid_until, purge_at: new Date(valid_until) } }, { upsert: true })
   }
 
   async function remove(): Promise<void> {
@@ -82,7 +84,13 @@ export function createLoadReports({ channel, loads, clock, log }: LoadReportDeps
       stopped = true
       timer.cancel()
       await writing
-      if (isWritten) await remove().catch(error => log.warn({ err: error, channel }, 'channel_load.not_reported'))
+      const busyFor = Math.max(0, ...busyUntil.values())
+      try {
+        if (busyFor > clock.now()) await say([], busyFor)
+        else if (isWritten) await remove()
+      } catch (error) {
+        log.warn({ err: error, channel }, 'channel_load.not_reported')
+      }
     },
   }
 }

@@ -6,7 +6,7 @@
 // receipt is over, the next provider is called, and where no other is left, the same one once more.
 import type { FailureReason } from '../../machines/otp.ts'
 import { type AttemptResult, END_OF_ROUND } from '../domain/verifications/documents.ts'
-import type { CallKey, PastAttempt } from './provider-attempts.ts'
+import type { AttemptKey, PastAttempt } from './provider-attempts.ts'
 
 export interface ProviderStatus {
   name: string
@@ -45,16 +45,18 @@ export interface Policy {
 
 export type DeliveryStep =
   | { kind: 'sent'; provider: string; at: number }
-  | ({ kind: 'call' } & CallKey)
+  | ({ kind: 'call' } & AttemptKey)
   | { kind: 'wait'; ms: number }
   /** No provider accepted the message in this round; the next round begins after `waitMs`. */
   | { kind: 'end_round'; round: number; waitMs: number }
-  | { kind: 'fail'; reason: FailureReason }
+  /** `mayHaveGone`: a provider may have got the message, and what became of it is not waited for any longer. */
+  | { kind: 'fail'; reason: FailureReason; mayHaveGone?: true }
 
 /** A provider is called so often while no call of it has a result: each process died, perhaps before its call. More often the message
  *  itself may be what kills the processes. */
 const MAX_CALLS_WITHOUT_RESULT = 5
-/** Of one provider: the call, and the same once more. */
+const MAY_HAVE_GONE = { mayHaveGone: true } as const
+/** What one provider gets: the call, and the same once more. */
 const MAX_UNKNOWN_RESULTS = 2
 
 export function nextStep(situation: Situation, policy: Policy): DeliveryStep {
@@ -66,7 +68,7 @@ export function nextStep(situation: Situation, policy: Policy): DeliveryStep {
   // The message may have gone. A receipt settles the attempt.
   const undecidedUntilMs = Math.max(0, ...pastAttempts.map(attempt => undecidedUntil(attempt, situation, policy)))
   if (undecidedUntilMs > now) return { kind: 'wait', ms: undecidedUntilMs - now }
-  if (stale) return { kind: 'fail', reason: 'superseded' }
+  if (stale) return { kind: 'fail', reason: 'superseded', ...(pastAttempts.some(mayHaveBeenSent) && MAY_HAVE_GONE) }
   return stepInRound(situation, policy)
 }
 

@@ -13,14 +13,14 @@ import {
   type AttemptDoc,
   type AttemptMaker,
   type AttemptResult,
-  type CallDetails,
   END_OF_ROUND,
   findAttempts,
+  type VendorDetails,
 } from '../domain/verifications/documents.ts'
 import type { DeliveryJob } from './provider.ts'
 
 /** Which call of a delivery an attempt is. */
-export interface CallKey {
+export interface AttemptKey {
   provider: string
   round: number
   /** 1 for the provider's first call in the round. */
@@ -28,7 +28,7 @@ export interface CallKey {
 }
 
 /** An attempt as it is stored, or the end of a round: then `provider` is `END_OF_ROUND`. */
-export interface PastAttempt extends CallKey {
+export interface PastAttempt extends AttemptKey {
   at: number
   result: AttemptResult | null
   /** Since when the outcome is unknown, if it is. */
@@ -37,9 +37,11 @@ export interface PastAttempt extends CallKey {
   makerGone: boolean
   /** Why its provider was the first that was called for the delivery, if it was and there is a reason to store. */
   because?: RouteReason | undefined
+  /** By the vendor's word, the recipient asked for no more messages. */
+  unsubscribed?: true | undefined
 }
 
-export type NewCall = CallKey & Pick<PastAttempt, 'because'>
+export type NewAttempt = AttemptKey & Pick<PastAttempt, 'because'>
 
 export interface StartedAttempt extends PastAttempt {
   id: string
@@ -50,17 +52,20 @@ export interface StartedAttempt extends PastAttempt {
 export interface AttemptOutcome {
   result: AttemptResult
   reference: string | null
-  details: CallDetails
+  details: VendorDetails
+  unsubscribed?: true
 }
 
 export interface ProviderAttempts {
   /** Saves an attempt before its call. When it rejects, the provider was not called, and this process can start the same attempt again. */
-  start(job: DeliveryJob, call: NewCall): Promise<StartedAttempt>
+  start(job: DeliveryJob, call: NewAttempt): Promise<StartedAttempt>
   /** Makes an attempt, from its start to its finish, so that `history` waits for it. */
   track<T>(job: DeliveryJob, attempt: () => Promise<T>): Promise<T>
   finish(attempt: StartedAttempt, outcome: AttemptOutcome): Promise<void>
+  /** Removes an attempt that was started and whose provider was not called. */
+  withdraw(attempt: StartedAttempt): Promise<void>
   /** Saves an attempt after its call, for providers that may be called twice. */
-  record(job: DeliveryJob, attempt: Omit<NewCall, 'call'> & Pick<PastAttempt, 'at'> & AttemptOutcome): Promise<void>
+  record(job: DeliveryJob, attempt: Omit<NewAttempt, 'call'> & Pick<PastAttempt, 'at'> & AttemptOutcome): Promise<void>
   /** No provider accepted the message in this round. Repeatable. */
   endRound(job: DeliveryJob, round: number): Promise<void>
   /** Waits for an attempt that this process is making for the delivery. */
@@ -68,7 +73,7 @@ export interface ProviderAttempts {
 }
 
 export interface ProviderAttemptsDeps {
-  attempts: Pick<Docs<AttemptDoc>, 'get' | 'insert' | 'update' | 'modify' | 'find'>
+  attempts: Pick<Docs<AttemptDoc>, 'get' | 'insert' | 'update' | 'modify' | 'find' | 'remove'>
   clock: Pick<Clock, 'now'>
   /** No other process uses the store, so an attempt of another process was made before that process ended. */
   soleProcess: boolean
@@ -98,7 +103,7 @@ export function createProviderAttempts({ attempts, clock, soleProcess }: Provide
 
   const newAttemptDocument = (
     { otp, delivery, purge_at, trace }: DeliveryJob,
-    { provider, round, call, because }: NewCall,
+    { provider, round, call, because }: NewAttempt,
   ): AttemptDoc => {
     const { otp_id, app_id } = otp
     const { delivery_id, channel } = delivery
@@ -133,6 +138,7 @@ export function createProviderAttempts({ attempts, clock, soleProcess }: Provide
     unknownAt: doc.unknown_at ?? doc.at,
     makerGone: soleProcess && !isOwn(doc),
     because: doc.because,
+    unsubscribed: doc.unsubscribed,
   })
 
   /** The attempt that the store holds under this id: this one, unless there was one before. */
@@ -167,10 +173,10 @@ export function createProviderAttempts({ attempts, clock, soleProcess }: Provide
 
     track: ({ delivery: { delivery_id } }, attempt) => own.track(delivery_id, attempt),
 
-    async finish({ id }, { result, reference: vendorReference, details }) {
+    async finish({ id }, { result, reference: vendorReference, details, unsubscribed }) {
       const reference = vendorReference && storedReference(vendorReference)
       const unknown = result === 'unknown' ? { unknown_at: clock.now() } : {}
-      const update = { $set: { result, reference, ...details, ...unknown } }
+      const update = { $set: { result, reference, ...details, ...unknown, ...(unsubscribed && { unsubscribed }) } }
       try {
         if (result === 'accepted') await attempts.update([{ ids: [id], update }])
         // A receipt that came before the answer knows better.
@@ -181,7 +187,14 @@ export function createProviderAttempts({ attempts, clock, soleProcess }: Provide
       }
     },
 
-    async record(job, { at, result, reference: vendorReference, details, ...call }) {
+    async withdraw({ id }) {
+      // Should the store not answer, this process still knows that it has not called.
+      own.markUncalled(id)
+      await attempts.remove({ _id: id, result: null }, 1)
+      own.takeUncalled(id)
+    },
+
+    async record(job, { at, result, reference: vendorReference, details, unsubscribed: _, ...call }) {
       const reference = vendorReference && storedReference(vendorReference)
       const outcome = { at, result, reference, ...details }
       const doc = { ...newAttemptDocument(job, { ...call, call: 1 }), ...outcome }

@@ -4,6 +4,7 @@ import type { Outcome } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import type { Trace } from '../../infra/trace.ts'
+import type { OptOut } from '../../machines/opt-out.ts'
 import type { Delivery, FailureReason, Otp, ReportedStatus } from '../../machines/otp.ts'
 import type { MessageContent } from '../domain/verifications/message-content.ts'
 
@@ -14,7 +15,7 @@ export interface DeliveryJob {
   delivery: Delivery
   /** When everything that is stored about the verification is erased. */
   purge_at: Date
-  /** Of the request that caused the delivery, for the log and for reports. Vendors do not get it. */
+  /** The trace of the request that caused the delivery, for the log and for reports. Vendors do not get it. */
   trace?: Trace
 }
 
@@ -53,6 +54,8 @@ export interface VendorAnswer {
 /** Why a message that the vendor had accepted did not arrive, as its receipt says. The words are the vendor's own. */
 export interface ReceiptFailure {
   reason: Extract<FailureReason, 'recipient_unreachable' | 'provider_failed' | 'superseded'>
+  /** The recipient asked the vendor for no more messages. */
+  unsubscribed?: true
   vendorCode: string | null
   vendorText: string | null
 }
@@ -87,6 +90,8 @@ export type CallbackItem =
       /** WhatsApp's id of the user; null where it is not given. */
       user_id: string | null
       text: string
+      /** What the vendor says that the text asks for, by words of its own; absent where it says nothing. */
+      optOut?: OptOut
     }
   /** A user whom `askForContact` has asked has shared a number, and the vendor says that it is the user's own. */
   | { kind: 'contact'; id: string; user_id: string; from: string }
@@ -145,6 +150,11 @@ export abstract class Fault extends Error {
 /** The vendor says that this recipient cannot be reached. No other provider is tried. */
 export class RecipientFault extends Fault {
   override name = 'RecipientFault'
+}
+
+/** The vendor says that the recipient asked it for no more messages. */
+export class UnsubscribedFault extends RecipientFault {
+  override name = 'UnsubscribedFault'
 }
 
 /** The provider did not accept the message. The next provider is tried. */

@@ -16,7 +16,7 @@ type ReportEntry = ReportBundle['all'][number]
 export type PublishReport = (
   job: Pick<DeliveryJob, 'otp' | 'delivery' | 'trace'>,
   status: ReportedStatus,
-  details: ReportDetails,
+  details: ReportDetails & { unsubscribed?: string },
   source?: string,
 ) => Promise<void>
 

@@ -1,4 +1,4 @@
-// The channel role, and the HTTP routes that vendors call. In: the queue of one channel. Out: messages at providers, and reports to the OTP
+// The channel role, and the callbacks that vendors call. In: the queue of one channel. Out: messages at providers, and reports to the OTP
 // actor. A channel consumes no queue but its own, so that it can be scaled, stopped or broken without an effect on other channels.
 //
 // The path of a message, file by file:
@@ -79,7 +79,7 @@ export const createChannelService =
     const { timeoutMs, maxCalls, unknownWaitMs } = config.provider
     const { publicUrl } = config.http
     const otps = batchDocs(store.docs('otps'))
-    const tenancy = createTenancy({ store, keyring, log })
+    const tenancy = createTenancy({ store, keyring, clock, log })
     const apps = createCache(id => tenancy.app(id), { ...TENANT_CACHE, clock })
 
     const attempts = createProviderAttempts({
@@ -166,7 +166,7 @@ export const createChannelService =
   }
 
 /** Serves the vendors of all channels; mounted on the `edge` role. */
-export function createCallbackRoutes({
+export function createCallbacks({
   config,
   broker,
   store,
@@ -186,7 +186,7 @@ export function createCallbackRoutes({
     clock,
     log,
     metrics,
-    tenancy: createTenancy({ store, keyring }),
+    tenancy: createTenancy({ store, keyring, clock }),
     buildProvider: createBuildProvider({ factories: PROVIDER_FACTORIES, providerDeps, publicUrl: http.publicUrl }),
     handleCallback: createHandleCallback({
       broker,

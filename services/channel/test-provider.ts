@@ -17,6 +17,8 @@ import { requestOf } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Channel } from '../../machines/channels.ts'
 import { chooseLocale } from '../../machines/locale.ts'
+import { MAX_TELEGRAM_DIGITS } from '../../machines/routing.ts'
+import type { SecretPattern } from '../domain/privacy/answer-scrub.ts'
 import {
   isProviderTestCall,
   type ProviderTestAnswer,
@@ -27,10 +29,9 @@ import {
 import type { Tenancy, TenantApp } from '../domain/tenancy/tenancy.ts'
 import { endingOf, LANGUAGES, minutesInText, renderMessage } from '../domain/texts/message-text.ts'
 import { ownTextFor } from '../domain/texts/own-texts.ts'
-import { type CallOutcome, callDetails, callWithTimeout } from './call-provider.ts'
+import { callDetails, callWithTimeout, type ProviderOutcome } from './call-provider.ts'
 import type { RenderedMessage } from './provider.ts'
 import type { BuildProvider } from './providers/factories.ts'
-import type { SecretPattern } from './vendor-scrub.ts'
 
 export interface TestProviderDeps {
   channel: Channel
@@ -102,7 +103,7 @@ export function createTestProvider(deps: TestProviderDeps): TestProvider {
   }
 }
 
-function answerOf(called: CallOutcome, ms: number, message: RenderedMessage, secrets: SecretPattern) {
+function answerOf(called: ProviderOutcome, ms: number, message: RenderedMessage, secrets: SecretPattern) {
   const details = callDetails(called.answer, ms, message, secrets)
   return {
     kind: 'called',
@@ -114,7 +115,7 @@ function answerOf(called: CallOutcome, ms: number, message: RenderedMessage, sec
   } as const
 }
 
-function testOutcome({ result, answer }: CallOutcome): TestOutcome {
+function testOutcome({ result, answer }: ProviderOutcome): TestOutcome {
   if (result === 'accepted') return 'accepted'
   const answered = answer.httpStatus !== null || answer.vendorCode !== null
   return result !== 'unknown' && answered ? 'refused' : 'no_answer'
@@ -123,7 +124,8 @@ function testOutcome({ result, answer }: CallOutcome): TestOutcome {
 /** The text that the app's users get, with a code that verifies nothing. */
 function testMessage(app: TenantApp, channel: Channel, recipient: string, now: number): RenderedMessage {
   const { settings } = app
-  const { length, ttl_seconds } = settings.code
+  const { ttl_seconds } = settings.code
+  const length = channel === 'telegram' ? Math.min(settings.code.length, MAX_TELEGRAM_DIGITS) : settings.code.length
   const code = String(randomInt(10 ** length)).padStart(length, '0')
   const locale = chooseLocale(settings.locale, settings.locale, LANGUAGES)
   return {

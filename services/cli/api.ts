@@ -65,6 +65,18 @@ interface Page<T> {
   next_cursor: string | null
 }
 
+/** A list that is one page, unless it is large. */
+export async function allItems<T>(readPage: (query: { cursor?: string }) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = []
+  let cursor: string | null = null
+  do {
+    const page: Page<T> = await readPage(cursor === null ? {} : { cursor })
+    items.push(...page.items)
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  return items
+}
+
 /** Goes through the pages of a list until there are `limit` items. */
 export async function takeItems<T>(limit: number, readPage: (query: PageQuery) => Promise<Page<T>>): Promise<T[]> {
   const items: T[] = []

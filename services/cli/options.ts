@@ -7,7 +7,7 @@ export interface LimitOption {
 
 const DEFAULT_LIMIT = 50
 
-/** Of commands that list. */
+/** For commands that list. */
 export const addLimit = (command: Command): Command =>
   command.option('--limit <n>', 'how many at most', parseCount, DEFAULT_LIMIT)
 

@@ -7,6 +7,7 @@ import { addCompletion } from './commands/completion.ts'
 import { addCredit } from './commands/credit.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addErase } from './commands/erase.ts'
+import { addErasures } from './commands/erasures.ts'
 import { addEvents } from './commands/events.ts'
 import { addInit } from './commands/init.ts'
 import { addKeys } from './commands/keys.ts'
@@ -55,6 +56,7 @@ export function createProgram(): Command {
     addEvents,
     addQueues,
     addErase,
+    addErasures,
     addDoctor,
     addTail,
     addListen,

@@ -54,7 +54,7 @@ export function createSession(program: Command): Session {
   return session
 }
 
-/** Of commands that take something away. */
+/** For commands that take something away. */
 export const YES = ['-y, --yes', 'do not ask'] as const
 
 /** Shown below a command's help. */

@@ -31,8 +31,8 @@ export interface Principal {
     id: string
     csrf_token: string
     expires_at: number
-    /** When the person last proved who they are; null in a session of an earlier release. */
-    stepped_up_at: number | null
+    /** When the person last proved who they are. */
+    stepped_up_at: number
   } | null
 }
 
@@ -68,14 +68,19 @@ export const createGuard =
   async (ctx, next) => {
     // Of many calls that come together, one is identified in a turn.
     await eventLoop.turn()
-    const principal = await identify(ctx)
-    if (ROLES.indexOf(principal.role) < ROLES.indexOf(lowest))
-      throw httpException(
-        403,
-        principal.role === 'invited'
-          ? 'You are in no company yet. Accept an invitation first.'
-          : `This needs the role ${lowest}. Yours is ${principal.role}.`,
-      )
-    ctx.state.principal = principal
+    ctx.state.principal = await identify(ctx)
+    requireRole(ctx, lowest)
     return next()
   }
+
+/** For a change that not everyone may make who may call its operation. */
+export function requireRole(request: AdminRequest, lowest: Role): void {
+  const { role } = principalOf(request)
+  if (ROLES.indexOf(role) >= ROLES.indexOf(lowest)) return
+  throw httpException(
+    403,
+    role === 'invited'
+      ? 'You are in no company yet. Accept an invitation first.'
+      : `This needs the role ${lowest}. Yours is ${role}.`,
+  )
+}

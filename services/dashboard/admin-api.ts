@@ -1,41 +1,42 @@
-// The admin API, /admin/v1. OPERATIONS lists the operations of every subject: a folder with a routes.ts, or a single
+// The admin API, /admin/v1. OPERATIONS lists the operations of every subject: a folder with an operations.ts, or a single
 // file. To add an operation, declare it in its subject; to add a subject, list its operations here.
 import type { ApiPart } from '../../infra/openapi/operation.ts'
-import { addressListOperations } from './address-lists/routes.ts'
+import { addressListOperations } from './address-lists/operations.ts'
 import { keyOperations } from './api-keys.ts'
-import { appOperations } from './apps/routes.ts'
+import { appOperations } from './apps/operations.ts'
 import { auditOperations } from './audit.ts'
 import { companyOperations } from './companies.ts'
 import { fraudOperations } from './fraud.ts'
-import { healthOperations } from './health/routes.ts'
+import { healthOperations } from './health/operations.ts'
 import { hookOperations } from './hooks.ts'
-import { learnedRouteOperations } from './learned-routes/routes.ts'
-import { moneyOperations } from './money/routes.ts'
+import { learnedRouteOperations } from './learned-routes/operations.ts'
+import { moneyOperations } from './money/operations.ts'
 import { noticeOperations } from './notices.ts'
 import type { AdminOperation } from './operation.ts'
 import { priceOperations } from './prices.ts'
-import { privacyOperations } from './privacy/routes.ts'
-import { providerOperations } from './providers/routes.ts'
-import { providerTestOperations } from './providers/test-route.ts'
-import { queueOperations } from './queues/routes.ts'
+import { privacyOperations } from './privacy/operations.ts'
+import { providerOperations } from './providers/operations.ts'
+import { providerTestOperations } from './providers/test-operation.ts'
+import { queueOperations } from './queues/operations.ts'
+import { recipientRuleOperations } from './recipient-rules.ts'
 import { refusalOperations } from './refusals.ts'
 import { routingPreviewOperations } from './routing-preview.ts'
-import { sandboxOperations } from './sandbox/routes.ts'
-import { settingsTrialOperations } from './settings-trial/routes.ts'
+import { sandboxOperations } from './sandbox/operations.ts'
+import { settingsTrialOperations } from './settings-trial/operations.ts'
 import { type InvitationDeps, invitationOperations } from './sign-in/invitations.ts'
-import { type PasskeyRouteDeps, passkeyOperations } from './sign-in/passkeys/routes.ts'
-import { type SignInDeps, signInOperations } from './sign-in/routes.ts'
+import { type SignInDeps, signInOperations } from './sign-in/operations.ts'
+import { type PasskeyDeps, passkeyOperations } from './sign-in/passkeys/operations.ts'
 import { stepUpOperations } from './sign-in/step-up.ts'
-import { statsOperations } from './stats/routes.ts'
-import { type UserDeps, userOperations } from './users/routes.ts'
+import { statsOperations } from './stats/operations.ts'
+import { type UserDeps, userOperations } from './users/operations.ts'
 import { verificationCommandOperations } from './verifications/commands.ts'
-import { verificationOperations } from './verifications/routes.ts'
+import { verificationOperations } from './verifications/operations.ts'
 import { endpointOperations } from './webhook/endpoint.ts'
 import { eventOperations } from './webhook/events.ts'
 import { listenOperations } from './webhook/listen.ts'
 import { rotationOperations } from './webhook/rotation.ts'
 
-export type AllDeps = SignInDeps & InvitationDeps & PasskeyRouteDeps & UserDeps
+export type AllDeps = SignInDeps & InvitationDeps & PasskeyDeps & UserDeps
 
 export const OPERATIONS: readonly AdminOperation<AllDeps>[] = [
   ...companyOperations,
@@ -57,6 +58,7 @@ export const OPERATIONS: readonly AdminOperation<AllDeps>[] = [
   ...verificationOperations,
   ...verificationCommandOperations,
   ...refusalOperations,
+  ...recipientRuleOperations,
   ...statsOperations,
   ...healthOperations,
   ...fraudOperations,

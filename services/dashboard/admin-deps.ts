@@ -33,7 +33,7 @@ export interface AdminDeps extends StepUpDeps {
   withAudit: WithAudit
   /** For a PUT that replaces many documents: two such PUTs must not mix. */
   changeExclusively: ExclusiveChange
-  /** Of a call to a vendor. */
+  /** How long a call to a vendor may take. */
   vendorTimeoutMs: number
   /** Work that goes on after the answer. Jobs run one after the other; those that have not begun when the process stops are dropped. */
   runInBackground: BackgroundQueue['run']

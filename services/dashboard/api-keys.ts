@@ -22,7 +22,7 @@ const apiKey = z
     kind: keyKind,
     mode: keyMode,
     name: z.string().nullable().meta({ description: 'What it is used for, in the words of its owner.' }),
-    last4: z.string().nullable().meta({ description: 'The last four characters of the key; null for old keys.' }),
+    last4: z.string().meta({ description: 'The last four characters of the key.' }),
     created_at: timeSchema('When it was created.'),
     last_used_at: timeSchema('When it was last used, to the minute; null when it never was.').nullable(),
     revoked_at: timeSchema('When it was revoked; null while it is valid.').nullable(),
@@ -52,7 +52,7 @@ const keyView = ({ _id, ...key }: ApiKey): ApiKeyAnswer => ({
   kind: key.kind,
   mode: key.mode,
   name: key.name ?? null,
-  last4: key.last4 ?? null,
+  last4: key.last4,
   created_at: isoTime(key.created_at),
   last_used_at: isoTimeOrNull(key.last_used_at ?? null),
   revoked_at: isoTimeOrNull(key.revoked_at),
@@ -69,7 +69,7 @@ const auditFields = ({ app_id, kind, mode, name = null, revoked_at }: ApiKey) =>
 export const keyOperations = [
   operation({
     id: 'listApiKeys',
-    route: 'GET /apps/{id}/keys',
+    request: 'GET /apps/{id}/keys',
     role: 'viewer',
     summary: "List an app's API keys",
     description: 'Newest first, revoked ones too. The keys themselves are never shown.',
@@ -80,7 +80,7 @@ export const keyOperations = [
   }),
   operation({
     id: 'createApiKey',
-    route: 'POST /apps/{id}/keys',
+    request: 'POST /apps/{id}/keys',
     role: 'developer',
     stepUp: ({ body }) => body.mode === 'live',
     summary: 'Create an API key',
@@ -119,7 +119,7 @@ export const keyOperations = [
   }),
   operation({
     id: 'changeApiKey',
-    route: 'PATCH /keys/{id}',
+    request: 'PATCH /keys/{id}',
     role: 'developer',
     summary: 'Rename an API key',
     description: 'A name helps to tell keys apart. Null removes it.',
@@ -149,7 +149,7 @@ export const keyOperations = [
   }),
   operation({
     id: 'revokeApiKey',
-    route: 'DELETE /keys/{id}',
+    request: 'DELETE /keys/{id}',
     role: 'developer',
     stepUp: ({ key }) => key.mode === 'live',
     summary: 'Revoke an API key',

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject } from '../../infra/json-object.ts'
 
-/** Of a text, in characters. */
+/** The longest text that is kept whole, in characters. */
 const MAX_TEXT_LENGTH = 1_024
-/** Of each of the two states, as JSON. */
+/** The longest that each of the two states may be, as JSON. */
 const MAX_STATE_LENGTH = 16 * 1_024
 /** About what a digest takes, with the name of its member. */
 const DIGEST_LENGTH = 128

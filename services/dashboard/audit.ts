@@ -1,9 +1,9 @@
-// The audit log. A user sees the records of the user's own company.
+// The audit log. A user sees the records of the user's own company, and those of changes that hold for all companies.
 import { z } from 'zod'
 import { firstIdAt } from '../../infra/ids.ts'
 import { isoTime } from '../../infra/iso-time.ts'
 import { MINUTE_MS } from '../../infra/time.ts'
-import type { AuditDoc } from '../domain/audit.ts'
+import { type AuditDoc, EVERY_COMPANY } from '../domain/audit.ts'
 import { enumOf, jsonObject, timeSchema } from '../domain/openapi/shared-schemas.ts'
 import { mayAccessCompany, principalOf } from './access.ts'
 import { page } from './answers.ts'
@@ -26,7 +26,10 @@ const auditRecord = z
     id: z.string().meta({ description: 'Identifies the record.' }),
     at: timeSchema('When it began.'),
     who: z.string().meta({ description: 'The operator or user.' }),
-    company_id: z.string().nullable().meta({ description: 'The company it was about.' }),
+    company_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'The company it was about; `*` for a change that holds for all, as of prices.' }),
     action: z.string().meta({ description: 'What was done, such as `key.create`.' }),
     target: z.string().meta({ description: 'What it was done to.' }),
     before: state.meta({ description: 'The state before. Secrets are fingerprints.' }),
@@ -76,14 +79,16 @@ const auditRecordView = ({
 export const auditOperations = [
   operation({
     id: 'listAuditRecords',
-    route: 'GET /audit',
+    request: 'GET /audit',
     role: 'viewer',
     summary: 'Read the audit log',
     description: 'Every change through this API, newest first.',
     query: z
       .strictObject({
         ...pageFields,
-        company_id: z.string().optional().meta({ description: 'Only changes of this company.' }),
+        company_id: z.string().optional().meta({
+          description: 'Only changes of this company and those that hold for all companies; `*`: only the latter.',
+        }),
         who: z.string().optional().meta({ description: 'Only changes by this operator, by name, or user, by id.' }),
         action: z.string().optional().meta({ description: 'Only changes of this kind, such as `key.create`.' }),
         since: timeQuery('Only changes that began at this time or later.'),
@@ -94,8 +99,10 @@ export const auditOperations = [
     csv: 'audit',
     handle: async ({ ctx, query }, { store, readFilteredPage }) => {
       const { company_id = principalOf(ctx).company_id, who, action, since, until, ...pageOptions } = query
-      if (company_id !== null && !mayAccessCompany(ctx, company_id)) throw notFound('company')
-      const filter = company_id === null ? {} : { company_id }
+      const isOfOne = company_id !== null && company_id !== EVERY_COMPANY
+      if (isOfOne && !mayAccessCompany(ctx, company_id)) throw notFound('company')
+      const filters =
+        company_id === null ? [{}] : [...new Set([company_id, EVERY_COMPANY])].map(id => ({ company_id: id }))
       const docs = store.docs('audit')
       // An id is made before its record, whose time may be later after lost races.
       const from = since === undefined ? undefined : firstIdAt('aud', since - MINUTE_MS)
@@ -103,8 +110,7 @@ export const auditOperations = [
       return readFilteredPage(
         ctx,
         {
-          newestFirst: (before = end, wanted) =>
-            readNewestFirst({ docs, filters: [filter], range: { from, before }, wanted }),
+          newestFirst: (before = end, wanted) => readNewestFirst({ docs, filters, range: { from, before }, wanted }),
           selective: who !== undefined || action !== undefined,
           matches: record =>
             // A user is recorded with the masked address after the id.

@@ -5,6 +5,7 @@ import { httpException } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
 import { changeOne } from '../../infra/store/one-doc.ts'
+import { deleteUsers } from '../domain/deletion/delete-owned.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import { DEFAULT_TIMEZONE, isTimeZone } from '../domain/money/month.ts'
 import { timeSchema } from '../domain/openapi/shared-schemas.ts'
@@ -12,8 +13,8 @@ import { type Company, MAX_APPS, MAX_USERS } from '../domain/tenancy/documents.t
 import { lowBalance, withLowBalance } from '../domain/tenancy/low-balance.ts'
 import { shownName } from '../domain/tenancy/value-schemas.ts'
 import { principalOf } from './access.ts'
-import { ok, page } from './answers.ts'
-import { changeClosing, closed } from './closing.ts'
+import { conflict, noContent, ok, page } from './answers.ts'
+import { changeClosing, closed, deletableAt, deletableAtOf, NOT_DELETABLE, requireDeletable } from './closing.ts'
 import { operation } from './operation.ts'
 import { pageOf } from './page-schema.ts'
 import { pageQuery } from './pages.ts'
@@ -32,6 +33,7 @@ const company = z
     max_users: z.int().meta({ description: 'How many users it may have, invitations included.' }),
     created_at: timeSchema('When it was created.'),
     closed_at: timeSchema('When it was closed: its keys are refused since. Null while it is open.').nullable(),
+    deletable_at: deletableAt,
   })
   .meta({ id: 'Company', description: 'A tenant. Its apps share its balance.' })
 type CompanyAnswer = z.output<typeof company>
@@ -46,6 +48,7 @@ const example: CompanyAnswer = {
   max_users: MAX_USERS,
   created_at: '2030-01-01T12:00:00.000Z',
   closed_at: null,
+  deletable_at: null,
 }
 
 const companyView = ({ _id, ...company }: ChangedCompany): CompanyAnswer => ({
@@ -58,6 +61,7 @@ const companyView = ({ _id, ...company }: ChangedCompany): CompanyAnswer => ({
   max_users: company.max_users ?? MAX_USERS,
   created_at: isoTime(company.created_at),
   closed_at: isoTimeOrNull(company.closed_at ?? null),
+  deletable_at: deletableAtOf(company),
 })
 
 /** As it is stored, or about to be. */
@@ -79,12 +83,15 @@ const auditFields = ({
   closed_at: isoTimeOrNull(closed_at),
 })
 
+/** By id: no index has those that are not being deleted. */
+const NOT_DELETED = { _id: { $gt: '' }, deleted_at: { $exists: false } } as const
+
 const most = z.int().min(1).max(10_000).optional()
 
 export const companyOperations = [
   operation({
     id: 'listCompanies',
-    route: 'GET /companies',
+    request: 'GET /companies',
     role: 'viewer',
     summary: 'List companies',
     description: 'The companies that the caller may see, by id.',
@@ -93,13 +100,13 @@ export const companyOperations = [
     handle: async ({ ctx, query }, { store, readPage }) => {
       const docs = store.docs('companies')
       const { company_id } = principalOf(ctx)
-      if (company_id === null) return readPage(ctx, { docs, filter: {}, show: companyView }, query)
+      if (company_id === null) return readPage(ctx, { docs, filter: NOT_DELETED, show: companyView }, query)
       return { items: [companyView(await getOr404(ctx, docs, company_id, 'company'))], next_cursor: null }
     },
   }),
   operation({
     id: 'createCompany',
-    route: 'POST /companies',
+    request: 'POST /companies',
     role: 'operator',
     summary: 'Create a company',
     description: 'A company has a balance and apps.',
@@ -126,7 +133,7 @@ export const companyOperations = [
   }),
   operation({
     id: 'getCompany',
-    route: 'GET /companies/{id}',
+    request: 'GET /companies/{id}',
     role: 'viewer',
     summary: 'Look a company up',
     description: 'The company with its balance.',
@@ -135,7 +142,7 @@ export const companyOperations = [
   }),
   operation({
     id: 'changeCompany',
-    route: 'PATCH /companies/{id}',
+    request: 'PATCH /companies/{id}',
     role: 'owner',
     summary: 'Change a company',
     description:
@@ -190,6 +197,38 @@ export const companyOperations = [
               : null,
         }
       })
+    },
+  }),
+  operation({
+    id: 'deleteCompany',
+    request: 'DELETE /companies/{id}',
+    role: 'owner',
+    allowedWhenClosed: true,
+    stepUp: true,
+    summary: 'Delete a company',
+    description:
+      'For good: its apps with all that belongs to them, its people and their sessions at once, its notices, its balance. The ledger and the audit log stay, for operators. Only a company that was closed 30 days ago or earlier is deleted.',
+    answers: [noContent('The company is gone. What belongs to it is deleted within minutes.')],
+    refusals: [conflict(NOT_DELETABLE)],
+    handle: async ({ ctx, params }, { store, clock, withAudit }) => {
+      const docs = store.docs('companies')
+      await withAudit(ctx, async () => {
+        const stored = await getOr404(ctx, docs, params.id, 'company')
+        const now = clock.now()
+        requireDeletable(stored, 'company', now)
+        const { _id, rev, name, balance, closed_at = null } = stored
+        return {
+          action: 'company.delete',
+          target: _id,
+          company_id: _id,
+          before: { name, balance, closed_at: isoTimeOrNull(closed_at) },
+          after: null,
+          perform: async () =>
+            (await changeOne(docs, { _id, rev, update: { $set: { deleted_at: now } } })) ? _id : null,
+        }
+      })
+      // The sweeper would do it too, when it comes to it.
+      await deleteUsers(store, params.id)
     },
   }),
 ]

@@ -3,7 +3,7 @@
 import { scanAll } from '../../infra/store/scan.ts'
 import { PRICED } from '../../machines/channels.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import { ANY_COUNTRY, type Price, priceList } from '../domain/money/documents.ts'
+import { ANY_COUNTRY, type Price, priceList } from '../domain/money/prices.ts'
 import { CONSOLE_COMPANY_ID } from '../domain/tenancy/console.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
 
@@ -12,8 +12,9 @@ export async function countCutOff(
   store: Pick<CountersignStore, 'docs'>,
   before: readonly Price[],
   after: readonly Price[],
+  now: number,
 ): Promise<{ companies: number; cut_off: number }> {
-  const isCutOff = cutOffRule(before, after)
+  const isCutOff = cutOffRule(before, after, now)
   const withLiveKey = new Set<string>()
   for await (const { company_id } of scanAll(store.docs('keys'), { mode: 'live', revoked_at: null }))
     withLiveKey.add(company_id)
@@ -29,16 +30,23 @@ export async function countCutOff(
 const isOpenCustomer = ({ _id, closed_at = null }: Pick<Company, '_id' | 'closed_at'>): boolean =>
   _id !== CONSOLE_COMPANY_ID && closed_at === null
 
-/** A balance is cut off when it lies between the old and the new price of some message. */
-export function cutOffRule(before: readonly Price[], after: readonly Price[]): (balance: number) => boolean {
+/** A balance is cut off when it lies between the old and the new price of some message, at any time from now on. */
+export function cutOffRule(
+  before: readonly Price[],
+  after: readonly Price[],
+  now: number,
+): (balance: number) => boolean {
   const [was, willBe] = [priceList(before), priceList(after)]
+  const times = [...new Set(after.map(({ effective_at = now }) => effective_at)), now]
   const countries = new Set([
     ANY_COUNTRY,
     ...before.map(({ country }) => country),
     ...after.map(({ country }) => country),
   ])
   const raised = PRICED.flatMap(priced =>
-    [...countries].map(country => [was(priced, country), willBe(priced, country)] as const),
+    [...countries].flatMap(country =>
+      times.map(at => [was(priced, country, now), willBe(priced, country, at)] as const),
+    ),
   ).filter(([old, now]) => now > old)
   return balance => raised.some(([old, now]) => old <= balance && balance < now)
 }

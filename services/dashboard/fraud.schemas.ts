@@ -9,11 +9,9 @@ import { pageOf } from './page-schema.ts'
 const signal = enumOf<Reason['signal']>({
   neighbours: true,
   unverified: true,
-  conversion: true,
-  never_verified: true,
 }).meta({
   id: 'FraudSignal',
-  description: 'What looks like pumping. `conversion` and `never_verified` stand in decisions of earlier releases.',
+  description: 'What looks like pumping.',
 })
 
 const scope = enumOf<Reason['scope']>({

@@ -50,7 +50,7 @@ const tallyExample: PrefixTallyAnswer = {
 export const fraudOperations = [
   operation({
     id: 'listFraudDecisions',
-    route: 'GET /apps/{id}/fraud',
+    request: 'GET /apps/{id}/fraud',
     role: 'viewer',
     summary: 'List the decisions of the fraud guard',
     description: 'Newest first.',
@@ -63,7 +63,7 @@ export const fraudOperations = [
   }),
   operation({
     id: 'listPrefixTallies',
-    route: 'GET /apps/{id}/fraud/prefixes',
+    request: 'GET /apps/{id}/fraud/prefixes',
     role: 'viewer',
     summary: 'List conversion by range of numbers',
     description: 'The share of messages that were verified, recently and usually.',
@@ -76,7 +76,7 @@ export const fraudOperations = [
   }),
 ]
 
-function decisionView(decision: DecisionDoc): DecisionAnswer {
+export function decisionView(decision: DecisionDoc): DecisionAnswer {
   const { _id: id, at, mode, otp_id, masked: masked_recipient, country } = decision
   const { enforced, outcome, channel, verdict, score, reasons, unrecorded } = decision
   return {

@@ -76,7 +76,7 @@ const isFingerprint = (text: string): boolean => FINGERPRINT_PATTERN.test(text)
 export const hookOperations = [
   operation({
     id: 'getSupabaseHook',
-    route: 'GET /apps/{id}/hooks/supabase',
+    request: 'GET /apps/{id}/hooks/supabase',
     role: 'viewer',
     summary: 'Look the Supabase hooks up',
     description: 'Their address, and the fingerprints of their secrets.',
@@ -85,7 +85,7 @@ export const hookOperations = [
   }),
   operation({
     id: 'setSupabaseHook',
-    route: 'PUT /apps/{id}/hooks/supabase',
+    request: 'PUT /apps/{id}/hooks/supabase',
     role: 'developer',
     stepUp: ({ body }) => body.mode === 'live',
     summary: 'Set the secrets of the Supabase hooks',

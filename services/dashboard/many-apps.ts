@@ -69,7 +69,7 @@ export interface IndexSearch<T extends Doc> {
   /** It holds a keyed index, and is indexed with `_id` after it. */
   field: keyof T & string
   appIds: AppIds
-  /** Of what is searched for, in both modes and under every data key. */
+  /** The indexes of what is searched for, in both modes and under every data key. */
   indexesIn(app_id: string): string[]
 }
 

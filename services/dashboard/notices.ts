@@ -35,7 +35,7 @@ const notice = z
     app_id: z.string().nullable().meta({ description: 'The app; null where it is about the company.' }),
     subject: z
       .string()
-      .meta({ description: 'What it is about: the id of the company or endpoint, or the name of the provider.' }),
+      .meta({ description: 'What it is about: the id of the company, app or endpoint, or the name of the provider.' }),
     at: timeSchema('When it began.'),
     ongoing: z.boolean().meta({ description: 'Whether it still goes on.' }),
     mails: z
@@ -100,7 +100,7 @@ const noticeView = (doc: NoticeDoc): NoticeAnswer => ({
 export const noticeOperations = [
   operation({
     id: 'listNotices',
-    route: 'GET /companies/{id}/notices',
+    request: 'GET /companies/{id}/notices',
     role: 'viewer',
     summary: "List a company's notices",
     description: 'Incidents of the last 90 days, newest first.',
@@ -114,7 +114,7 @@ export const noticeOperations = [
   }),
   operation({
     id: 'getNoticeRecipients',
-    route: 'GET /companies/{id}/notices/recipients',
+    request: 'GET /companies/{id}/notices/recipients',
     role: 'viewer',
     summary: 'Who is told of incidents',
     description: 'The owners, if the deployment can send mails, and the endpoints that ask for `ops.*` events.',

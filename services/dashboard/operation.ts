@@ -1,5 +1,5 @@
-// An operation of the admin API is declared once: its route, who may call it, what it takes, answers and refuses, and its handler. The
-// declaration is the route with its guard, and its entry in the OpenAPI document.
+// An operation of the admin API is declared once: its method and path, who may call it, what it takes, answers and refuses, and its handler. The
+// declaration is what the router serves, with its guard, and its entry in the OpenAPI document.
 
 import type { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
@@ -12,21 +12,23 @@ import {
   type HttpMethod,
   type PathParams,
   queryParameters,
-  type Route,
+  type RequestLine,
   routerPath,
-  splitRoute,
+  splitRequestLine,
   unwrap,
 } from '../../infra/openapi/operation.ts'
 import type { CollectionSpec } from '../../infra/store/store.ts'
 import type { COLLECTIONS, CountersignStore } from '../domain/collections.ts'
+import { findDeletedCompany } from '../domain/deletion/deleted-company.ts'
 import { commonRefusal } from '../domain/openapi/refusals.ts'
 import { firstIdOf } from '../domain/verifications/joined-ids.ts'
-import { ADMIN_PATH, createGuard, type IdentifyPrincipal, type Role } from './access.ts'
+import { ADMIN_PATH, createGuard, type IdentifyPrincipal, principalOf, type Role } from './access.ts'
 import type { AdminDeps } from './admin-deps.ts'
+import type { Admit } from './admit.ts'
 import { type Answer, refusal } from './answers.ts'
 import { answerCsv, CSV_SENTENCE, type CsvExport, documentCsv, linesSchema, wantsCsv } from './csv-export.ts'
 import type { PageOptions } from './pages.ts'
-import { createReadBody, emptyBody, getOr404, readQuery } from './request-input.ts'
+import { createReadBody, createReadTextBody, emptyBody, getOr404, type ReadBody, readQuery } from './request-input.ts'
 import { requireStepUp, stepUpRefusal } from './step-up.ts'
 
 /** `anyone`: without a session. */
@@ -68,6 +70,7 @@ const SEGMENTS = {
   sessions: { description: 'The session.', example: 'ses_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   passkeys: { description: 'The passkey.', example: 'psk_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   queues: { description: 'The queue.', example: 'otp.reports' },
+  recipients: { description: 'The rule, by its id.', example: 'rcp_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   dead: { description: 'The dead letter, by its id.', example: '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55' },
 } as const satisfies Record<string, Segment>
 
@@ -99,16 +102,19 @@ type Call<R extends string, Query extends z.ZodType, Body extends z.ZodType> = O
   body: z.output<Body>
 }
 
+/** `mediaType`: of a body that is a text in place of JSON. */
+type TextBody = { mediaType?: undefined } | { mediaType: string; maxBytes: number }
+
 interface Declaration<
   Deps,
-  R extends Route,
+  R extends RequestLine,
   Query extends z.ZodObject,
   Body extends z.ZodType,
   Schema extends z.ZodType | null,
   Kept,
 > extends Pick<ApiOperation, 'id' | 'summary' | 'description'> {
   /** Its path follows /admin/v1. */
-  route: R
+  request: R
   role: LowestRole
   /** The session must have proved lately whose it is (step-up.ts); a function decides it by the call. `by_change`: the
    *  handler asks, because what is stored decides. */
@@ -116,11 +122,18 @@ interface Declaration<
   query?: Query
   /** Headers, and what stands in a query without being a member of its schema. */
   parameters?: readonly ApiParameter[]
-  /** `documentedAs`: where the schema that checks it says less than a reader wants. `maxBytes`: in place of the usual limit. */
-  body?: { schema: Body; example: unknown; documentedAs?: z.ZodType; maxBytes?: number }
+  /** `documentedAs`: where the schema that checks it says less than a reader wants. `maxBytes`,
+   *  `maxValues`: in place of the usual limits. */
+  body?: {
+    schema: Body
+    example: unknown
+    documentedAs?: z.ZodType
+    maxBytes?: number
+    maxValues?: number
+  } & TextBody
   /** The status of the first is answered, unless the handler sets another. */
   answers: readonly Answer<Schema>[]
-  /** Those that not every route has. */
+  /** Those that not every operation has. */
   refusals?: readonly ApiRefusal[]
   /** For a list: its name where it is exported (csv-export.ts). */
   csv?: string
@@ -128,6 +141,8 @@ interface Declaration<
   csvLines?: string
   /** Users of a closed company may make this change too. */
   allowedWhenClosed?: true
+  /** Operators may call it for a company that was deleted, too. */
+  alsoDeleted?: true
   /** What is made once and used by every call. */
   keep?: (deps: Deps) => Kept
   handle: (call: Call<R, Query, Body>, deps: Deps, kept: Kept) => Answered<Schema>
@@ -137,7 +152,7 @@ interface Declaration<
 export const operationWith =
   <Deps extends AdminDeps>() =>
   <
-    const R extends Route,
+    const R extends RequestLine,
     Schema extends z.ZodType | null,
     Query extends z.ZodObject = z.ZodObject,
     Body extends z.ZodType = z.ZodUndefined,
@@ -145,16 +160,21 @@ export const operationWith =
   >(
     declared: Declaration<Deps, R, Query, Body, Schema, Kept>,
   ): AdminOperation<Deps> => {
-    const { route, role, stepUp, query, body, answers, csv, allowedWhenClosed, keep, handle } = declared
-    const { csvLines = 'items' } = declared
-    const { method, path } = splitRoute(route)
+    const { request, role, stepUp, query, body, answers, csv, allowedWhenClosed, keep, handle } = declared
+    const { csvLines = 'items', alsoDeleted = false } = declared
+    const { method, path } = splitRequestLine(request)
     const hasBody = readsBody(method, body)
-    const findOwner = createFindOwner(path)
+    const findOwner = createFindOwner(path, alsoDeleted)
     return {
       ...describeOperation(declared, method, path),
       role,
       createHandler(deps) {
-        const readBody = body?.maxBytes === undefined ? deps.readBody : createReadBody(body.maxBytes)
+        const readBody: ReadBody =
+          body?.mediaType !== undefined
+            ? createReadTextBody(body.mediaType, body.maxBytes)
+            : body?.maxBytes === undefined
+              ? deps.readBody
+              : createReadBody(body.maxBytes, body.maxValues)
         const kept = keep?.(deps) as Kept
         return async ctx => {
           const owner = await findOwner(ctx, deps.store)
@@ -177,7 +197,9 @@ export const operationWith =
             return answerCsv(ctx, { ...read, readPage } as CsvExport, deps)
           }
           const answer = await handle(call, deps, kept)
-          if (answer !== undefined) ctx.body = answer
+          if (answer === undefined) return
+          ctx.body = answer
+          if (answers[0]?.mediaType !== undefined) ctx.type = answers[0].mediaType
         }
       },
     }
@@ -185,17 +207,18 @@ export const operationWith =
 
 export const operation = operationWith<AdminDeps>()
 
-/** The guard is in the route itself: `router.use` matches paths by rules of its own, which let `/ADMIN/v1/companies` pass unguarded. */
+/** The guard stands at the operation itself: `router.use` matches paths by rules of its own, which let `/ADMIN/v1/companies` pass unguarded. */
 export function mountOperations<Deps>(
   router: Router,
   operations: readonly AdminOperation<Deps>[],
   deps: Deps,
   identify: IdentifyPrincipal,
-  admit: Middleware,
+  admit: Pick<Admit, 'identifyInTurn' | 'user' | 'stranger'>,
 ): void {
+  const identifyInTurn = admit.identifyInTurn(identify)
   for (const { method, path, role, createHandler } of operations) {
     // Before the body is read.
-    const guards = role === 'anyone' ? [] : [createGuard(role, identify), admit]
+    const guards = role === 'anyone' ? [admit.stranger] : [createGuard(role, identifyInTurn), admit.user]
     router[method](routerPath(path), forbidCaching, ...guards, compressLargeAnswers, createHandler(deps))
   }
 }
@@ -211,12 +234,17 @@ const forbidCaching: Middleware = (ctx, next) => {
 
 const segmentOf = (segment: string): Segment | undefined => (SEGMENTS as Record<string, Segment>)[segment]
 
-function createFindOwner(path: string): (ctx: Context, store: CountersignStore) => Promise<object> {
+function createFindOwner(
+  path: string,
+  alsoDeleted: boolean,
+): (ctx: Context, store: CountersignStore) => Promise<object> {
   const [, segment = '', parameter = ''] = /^\/(\w+)\/\{(\w+)\}/.exec(path) ?? []
   const { docs, name } = segmentOf(segment) ?? {}
   if (docs === undefined || name === undefined) return async () => ({})
   return async (ctx, store) => {
     const id = ctx.params[parameter]
+    const deleted = alsoDeleted && principalOf(ctx).role === 'operator' ? await findDeletedCompany(store, id) : null
+    if (deleted) return { [name]: deleted }
     // A verification is found by each of its ids.
     const first = docs === 'otps' && id !== undefined ? await firstIdOf(store.docs('joined_ids'), id) : null
     return { [name]: await getOr404(ctx, store.docs(docs) as Parameters<typeof getOr404>[1], first ?? id, name) }
@@ -228,7 +256,7 @@ const readsBody = (method: HttpMethod, body: object | undefined): boolean => bod
 
 function describeOperation(
   declared: Omit<
-    Declaration<never, Route, z.ZodObject, z.ZodType, z.ZodType | null, never>,
+    Declaration<never, RequestLine, z.ZodObject, z.ZodType, z.ZodType | null, never>,
     'keep' | 'handle' | 'stepUp'
   > & {
     stepUp?: unknown
@@ -269,7 +297,9 @@ function describeOperation(
       ? {
           schema: body.documentedAs ?? unwrap(body.schema),
           example: body.example,
-          required: !body.schema.safeParse(undefined).success,
+          // A text that is missing is an empty one.
+          required: !body.schema.safeParse(body.mediaType === undefined ? undefined : '').success,
+          ...(body.mediaType !== undefined && { mediaType: body.mediaType }),
         }
       : null,
     answers: csv === undefined ? answers : answers.map(answer => documentCsv(answer, csvLines)),

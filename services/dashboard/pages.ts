@@ -35,6 +35,16 @@ export const pageFields = {
 
 export const pageQuery = z.strictObject(pageFields)
 
+/** Of a list that is one page, unless that would be large. */
+export const wholeListFields = {
+  cursor: pageFields.cursor.unwrap().optional().meta({
+    description: 'The `next_cursor` of the page before, of the same list with the same filters. A page ends at 1 MiB.',
+  }),
+}
+
+/** The `limit` of such a list. */
+export const NO_LIMIT = Number.MAX_SAFE_INTEGER
+
 export type PageOptions = z.output<typeof pageQuery>
 
 export interface Listing<T extends Doc, Shown> {
@@ -73,7 +83,7 @@ export type ReadFilteredPage = <T extends Doc, Shown>(
   pageOptions: PageOptions,
 ) => Promise<{ items: Shown[]; next_cursor: string | null }>
 
-/** Of the items of a page, as JSON. */
+/** How many bytes the items of a page may have, as JSON. */
 const MAX_PAGE_BYTES = 2 ** 20
 
 /** The items of a page, as long as there is room for more. */
@@ -91,6 +101,13 @@ function createPage<Shown>(limit: number) {
       return true
     },
   }
+}
+
+/** Of a list that has no pages: as many items as a page may have bytes. */
+export function firstThatFit<Shown>(items: readonly Shown[]): Shown[] {
+  const page = createPage<Shown>(NO_LIMIT)
+  for (const item of items) if (!page.add(item)) break
+  return page.items
 }
 
 /** For one page of a list whose filter no index serves. It ends at the first of the two that it reaches. */

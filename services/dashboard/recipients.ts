@@ -63,7 +63,7 @@ export interface Lookup {
   /** Null for all that the caller may see. */
   app: { _id: string; company_id: string } | null
   /** The list that is read. */
-  list: 'verifications' | 'refusals' | 'sandbox'
+  list: 'verifications' | 'refusals' | 'recipient_rules' | 'sandbox'
   /** Further pages belong to the first. */
   cursor?: string | undefined
 }

@@ -37,7 +37,7 @@ const example: RefusalRecordAnswer = {
   masked_recipient: '+44****56',
 }
 
-const refusalView = (refusal: RefusalDoc): RefusalRecordAnswer => ({
+export const refusalView = (refusal: RefusalDoc): RefusalRecordAnswer => ({
   at: isoTime(refusal.at),
   request_id: refusal.request_id,
   app_id: refusal.app_id,
@@ -51,7 +51,7 @@ const refusalView = (refusal: RefusalDoc): RefusalRecordAnswer => ({
 export const refusalOperations = [
   operation({
     id: 'listRefusals',
-    route: 'GET /refusals',
+    request: 'GET /refusals',
     role: 'viewer',
     allowedWhenClosed: true,
     summary: 'List refused sends',
@@ -92,7 +92,7 @@ export const refusalOperations = [
   }),
   operation({
     id: 'summarizeRefusals',
-    route: 'GET /refusals/summary',
+    request: 'GET /refusals/summary',
     role: 'viewer',
     summary: 'Count refused sends by type',
     description: 'How many recorded refusals there are of each type. Of very many only the newest 5 000 are counted.',

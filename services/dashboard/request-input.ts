@@ -2,7 +2,8 @@
 // name must not be ignored.
 import type { Context } from 'koa'
 import { z } from 'zod'
-import { createReadJson } from '../../infra/http/body.ts'
+import { eventLoop } from '../../infra/event-loop.ts'
+import { createReadJson, readText } from '../../infra/http/body.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
 import { getOne } from '../../infra/store/one-doc.ts'
@@ -14,23 +15,35 @@ export { validationProblem }
 
 export type ReadBody = <S extends z.ZodType>(ctx: Context, schema: S) => Promise<z.output<S>>
 
-export function createReadBody(maxBytes: number): ReadBody {
-  const readJson = createReadJson(maxBytes)
-  return async (ctx, schema) => parseOrRefuse(schema, await readJson(ctx))
+export function createReadBody(maxBytes: number, maxValues?: number): ReadBody {
+  const readJson = createReadJson(maxBytes, maxValues)
+  return async (ctx, schema) => {
+    const body = await readJson(ctx)
+    // Parsing a large one, checking it and what the operation does with it may each hold the event loop for a while.
+    await eventLoop.turn()
+    const checked = parseOrRefuse(schema, body)
+    await eventLoop.turn()
+    return checked
+  }
 }
 
-/** For a route that takes no body. */
+/** For a body that is a text. */
+export const createReadTextBody =
+  (type: string, maxBytes: number): ReadBody =>
+  async (ctx, schema) =>
+    parseOrRefuse(schema, await readText(ctx, type, maxBytes))
+
+/** For an operation that takes no body. */
 export const emptyBody = z.strictObject({}).optional()
 
 export const readQuery = <S extends z.ZodType>({ query }: { query: unknown }, schema: S): z.output<S> =>
-  // Koa's query has no prototype, and zod requires a plain object.
-  parseOrRefuse(schema, { ...(query as object) })
+  parseOrRefuse(schema, query)
 
 export const notFound = (what: string): Problem => httpException(404, `There is no such ${what}.`)
 
-/** Refuses what does not exist, and what belongs to a company that the caller may not see. A company belongs to itself. A document without
- *  a company, such as a provider, belongs to the app that its route has found before. */
-export async function getOr404<T extends Doc & { company_id?: string }>(
+/** Refuses what does not exist or is being deleted, and what belongs to a company that the caller may not see. A company belongs to itself. A document without
+ *  a company, such as a provider, belongs to the app that its path has found before. */
+export async function getOr404<T extends Doc & { company_id?: string; deleted_at?: number }>(
   request: AdminRequest,
   docs: Pick<Docs<T>, 'get'>,
   id: string | undefined,
@@ -38,7 +51,8 @@ export async function getOr404<T extends Doc & { company_id?: string }>(
 ): Promise<T> {
   const doc = id === undefined ? undefined : await getOne(docs, id)
   const company_id = what === 'company' ? doc?._id : doc?.company_id
-  if (!doc || (company_id !== undefined && !mayAccessCompany(request, company_id))) throw notFound(what)
+  if (!doc || doc.deleted_at !== undefined || (company_id !== undefined && !mayAccessCompany(request, company_id)))
+    throw notFound(what)
   return doc
 }
 

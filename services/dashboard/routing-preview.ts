@@ -17,6 +17,7 @@ import {
 import { SAMPLE_NUMBER } from '../../machines/sample-number.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { keyKind, keyMode } from '../domain/openapi/shared-schemas.ts'
+import { createOptOuts } from '../domain/recipients/opt-outs.ts'
 import { factsNow } from '../domain/routes/documents.ts'
 import { findKnownProviders, scopeOf } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
@@ -39,7 +40,7 @@ const NONE: ReadonlySet<string> = new Set()
 export const routingPreviewOperations = [
   operation({
     id: 'explainRoute',
-    route: 'POST /apps/{id}/route',
+    request: 'POST /apps/{id}/route',
     role: 'viewer',
     summary: 'Explain the route of a send',
     description:
@@ -57,16 +58,18 @@ export const routingPreviewOperations = [
         channels: [{ channel: 'sms', place: 1, usable: true, obstacle: null, reason: null, provider: 'main-sms' }],
       }),
     ],
-    handle: async ({ app, body }, { store, clock }) => {
+    handle: async ({ app, body }, { store, keyring, clock }) => {
       const settings = resolveSettings(app.settings)
-      if (body.mode === 'test') return explainRouting(body, settings, SANDBOX_SCOPES, () => 'sandbox')
+      const { stoppedChannels } = createOptOuts({ rules: store.docs('recipient_rules'), keyring })
+      const stopped = await stoppedChannels({ app_id: app._id, mode: body.mode }, body.recipient)
+      if (body.mode === 'test') return explainRouting({ ...body, stopped }, settings, SANDBOX_SCOPES, () => 'sandbox')
       const [providers, stored] = await Promise.all([
         findKnownProviders(store, app._id),
         store.docs('route_facts').get([app._id]),
       ])
       const facts = factsNow(stored.get(app._id), clock.now())
       const known = { providers, open: NONE, facts, rule: settings.routing }
-      return explainRouting(body, settings, providers.map(scopeOf), (channel, country) =>
+      return explainRouting({ ...body, stopped }, settings, providers.map(scopeOf), (channel, country) =>
         usuallyFirst(known, channel, country, body.kind),
       )
     },
@@ -74,7 +77,7 @@ export const routingPreviewOperations = [
 ]
 
 function explainRouting(
-  { recipient: text, mode, kind }: z.output<typeof previewBody>,
+  { recipient: text, mode, kind, stopped }: z.output<typeof previewBody> & { stopped: readonly Channel[] },
   settings: AppSettings,
   providers: readonly ProviderScope[],
   firstProvider: (channel: Channel, country: string | null) => string | null,
@@ -94,6 +97,8 @@ function explainRouting(
     providers,
     whatsapp,
     caller: kind,
+    code_length: settings.code.length,
+    stopped,
   }
   const channels = CHANNELS.map(channel => {
     const explained = explainChannel(channel, order, obstacle(channel, situation))
@@ -101,10 +106,16 @@ function explainRouting(
   })
   const usable = channels.filter(one => one.usable).map(one => one.channel)
   const first = firstUsable(order, usable) ?? null
+  const isBlocked =
+    first === null && order.some(channel => channels.some(one => one.channel === channel && one.obstacle === 'stopped'))
   const refusedKind = refusedNumberKind(settings, numberKind)
   const refusal = refusedKind
     ? 'InvalidRecipientError'
-    : refusalOf(isGeoBlocked(settings, { kind: recipient.kind, country }), first, magicRefusal)
+    : refusalOf(
+        { isGeoBlocked: isGeoBlocked(settings, { kind: recipient.kind, country }), isBlocked },
+        first,
+        magicRefusal,
+      )
   const orderName = order === settings.routing.default ? 'the default order' : `the order of ${country}`
   return {
     channel: refusal === null ? first : null,
@@ -129,13 +140,20 @@ function explainChannel(channel: Channel, order: readonly Channel[], blockedBy: 
 }
 
 /** In the order in which `planSend` checks: a test compares the two. */
-function refusalOf(blocked: boolean, first: Channel | null, magicRefusal: ErrorType | null): ErrorType | null {
-  if (blocked || magicRefusal === 'GeoBlockedError') return 'GeoBlockedError'
+function refusalOf(
+  { isGeoBlocked, isBlocked }: { isGeoBlocked: boolean; isBlocked: boolean },
+  first: Channel | null,
+  magicRefusal: ErrorType | null,
+): ErrorType | null {
+  if (isGeoBlocked || magicRefusal === 'GeoBlockedError') return 'GeoBlockedError'
+  if (isBlocked) return 'RecipientBlockedError'
   return first === null ? 'NoEnabledChannelError' : magicRefusal
 }
 
 const REFUSAL_REASONS: Partial<Record<ErrorType, string>> = {
   GeoBlockedError: "The recipient's country is blocked, or plays one that is.",
+  RecipientBlockedError:
+    'The recipient asked for no more messages (STOP) on every channel that could be used. A device is not told: its send is accepted, and nothing is sent.',
   NoEnabledChannelError: 'No channel of the order is enabled, can reach the recipient and has a provider for it.',
 }
 
@@ -159,6 +177,8 @@ const OBSTACLE_REASONS: Record<Obstacle, string> = {
   no_provider: 'The app has no provider for it.',
   no_provider_for_country: 'None of its providers serves the country.',
   provider_paused: 'Its provider is paused.',
+  code_too_long: 'It takes codes of at most 8 digits, and those of the app have more.',
+  stopped_by_recipient: 'The recipient asked for no more messages on it (STOP).',
   no_business_number: 'Its link modes need a business number.',
   not_provable_by_device: 'A publishable key could never prove what a message approved.',
 }

@@ -41,10 +41,10 @@ export const SIGN_IN_PATH = '/sign-in'
 /** The list of verifications. */
 export const VERIFICATIONS_PATH: ScreenPath = '/verifications'
 
-/** Of one verification, for a router. */
+/** The path of one verification, for a router. */
 export const VERIFICATION_PATH = `${VERIFICATIONS_PATH}/:id`
 
-/** Of this verification. */
+/** The path of this verification. */
 export const verificationPath = (otp_id: string): string => `${VERIFICATIONS_PATH}/${encodeURIComponent(otp_id)}`
 
 /** The name of the link to a screen, in a sentence that sends the viewer there. */
@@ -63,7 +63,7 @@ export const PAGE_PATHS: readonly string[] = [
 ]
 
 /** Where the screen is shown, for the router of the pages. */
-export function routeOf(path: ScreenPath | typeof VERIFICATION_PATH): string {
+export function patternOf(path: ScreenPath | typeof VERIFICATION_PATH): string {
   const of = screenAt(path)?.of
   if (of === 'deployment') return path
   return of === 'company' ? `${IN_COMPANY}/:company_id${path}` : `${IN_APP}/:app_id${path}`

@@ -106,7 +106,7 @@ export function createDashboardService(deps: DashboardDeps): Dashboard {
     log,
     vendorTimeoutMs: config.provider.timeoutMs,
     runInBackground: backgroundQueue.run,
-    tenancy: createTenancy({ store, keyring }),
+    tenancy: createTenancy({ store, keyring, clock }),
     readBody: createReadBody(config.http.maxBodyBytes),
     readPage: createReadPage(keyring),
     readPageOf: createReadPageOf(keyring),
@@ -142,7 +142,7 @@ export function createDashboardService(deps: DashboardDeps): Dashboard {
   }
   const router = new Router({ sensitive: true })
   const identify = createIdentifyPrincipal({ identifyOperator, sessionCookie: cookies.session, sessions, sameOrigin })
-  const admit = createAdmit({ clock, loopShares: deps.loopShares })
+  const admit = createAdmit({ findCaller, sessionCookie: cookies.session, loopShares: deps.loopShares })
   mountOperations(router, OPERATIONS, handlerDeps, identify, admit)
   const stop = async (): Promise<void> =>
     void (await Promise.all([accounts.settled(), backgroundQueue.stop(), afterAnswer.stop()]))
@@ -153,5 +153,5 @@ export function createDashboardService(deps: DashboardDeps): Dashboard {
     if (token === null || (await sessions.find(token)) === null) throw httpException(404)
     return next()
   }
-  return { router: router.use(createWebPages().routes()), stop, requireSession }
+  return { router: router.use(createWebPages().routes()), refuseEarly: admit.refuseEarly, stop, requireSession }
 }

@@ -21,7 +21,7 @@ export async function requireStepUp(request: AdminRequest, { clock, stepUpWays }
   const caller = principalOf(request)
   if (caller.session === null) return
   const { stepped_up_at } = caller.session
-  if (stepped_up_at !== null && clock.now() < stepped_up_at + STEP_UP_MS) return
+  if (clock.now() < stepped_up_at + STEP_UP_MS) return
   throw problem('StepUpRequiredError', {
     detail: 'Prove again who you are: POST /step-up. Then repeat the call.',
     members: { step_up: await stepUpWays(caller) },

@@ -1,4 +1,4 @@
-// Serves the dashboard's pages. In: the site that `npm run build` made of web/. Out: routes for its files, and for every screen.
+// Serves the dashboard's pages. In: the site that `npm run build` made of web/. Out: answers at the paths of its files, and of every screen.
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { httpException } from '../../infra/http/problem.ts'

@@ -1,4 +1,4 @@
-// Admission to the edge, and to the admin API. In: requests, each with the company that makes it. Out: a place in which
+// Admission to the edge. In: requests, each with the company that makes it. Out: a place in which
 // it waits for its answer, or a 503, because its caller would give up before its turn came. Whom it refuses, how
 // companies share, and when it is asked: docs/decisions/overload.md.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
@@ -15,7 +15,7 @@ export interface Admission {
   reserve(holder: Holder): () => void
   /** Throws the 503. */
   check(holder: Holder): void
-  /** Runs a call, at the edge one to the OTP actor, in a place of its holder, if it is admitted, and learns from the time it takes. */
+  /** Runs a call to the OTP actor in a place of its holder, if it is admitted, and learns from the time it takes. */
   call<T>(holder: Holder, work: () => Promise<T>): Promise<T>
   /** Runs work that does not wait for the OTP actor in a place of its holder. */
   read<T>(holder: Holder, work: () => Promise<T>): Promise<T>
@@ -32,7 +32,7 @@ const MAX_WAIT_MS = 2_000
 /** For a company with few calls in flight. */
 const FEW_CALLS = 16
 const MAX_WAIT_WITH_FEW_CALLS_MS = 4_000
-/** So many calls always fit, unless something else is given. */
+/** So many calls always fit. */
 const MIN_CALLS = 128
 /** While the oldest call in flight is younger than this there is no queue. */
 const MIN_OLDEST_MS = 250
@@ -41,11 +41,9 @@ const MAX_RETRY_AFTER_SECONDS = 5
 export interface AdmissionDeps {
   clock: Pick<Clock, 'now'>
   maxInFlight: number
-  /** So many calls always fit. */
-  minCalls?: number
 }
 
-export function createAdmission({ clock, maxInFlight, minCalls = MIN_CALLS }: AdmissionDeps): Admission {
+export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admission {
   const places = createShares()
   const calls = createShares()
   const timePerCall = createTimePerCall()
@@ -62,7 +60,7 @@ export function createAdmission({ clock, maxInFlight, minCalls = MIN_CALLS }: Ad
     const oldestAt = Math.min(oldest?.startedAt ?? clock.now(), oldestExpected?.startedAt ?? clock.now())
     if (clock.now() - oldestAt < MIN_OLDEST_MS) return Number.POSITIVE_INFINITY
     const maxWaitMs = calls.of(company_id) < FEW_CALLS ? MAX_WAIT_WITH_FEW_CALLS_MS : MAX_WAIT_MS
-    return silenceMs() > maxWaitMs / 2 ? minCalls : Math.max(minCalls, maxWaitMs / timePerCall.of(company_id))
+    return silenceMs() > maxWaitMs / 2 ? MIN_CALLS : Math.max(MIN_CALLS, maxWaitMs / timePerCall.of(company_id))
   }
 
   function lackOfPlaces(holder: Holder): Problem | null {

@@ -2,9 +2,12 @@
 import type { Doc } from '../../infra/store/docs.ts'
 import { collection } from '../../infra/store/store.ts'
 
+export const EVERY_COMPANY = '*'
+
 export interface AuditDoc extends Doc {
   at: number
   who: string
+  /** `EVERY_COMPANY` where the change holds for all, so that all may see it. */
   company_id: string | null
   action: string
   target: string
@@ -16,5 +19,8 @@ export interface AuditDoc extends Doc {
 }
 
 export const AUDIT_COLLECTIONS = {
-  audit: collection<AuditDoc>({ indexes: [{ fields: { company_id: 1, _id: -1 } }] }),
+  audit: collection<AuditDoc>({
+    belongsTo: [{ to: null, why: 'who did what is told after the company is gone, too' }],
+    indexes: [{ fields: { company_id: 1, _id: -1 } }],
+  }),
 }

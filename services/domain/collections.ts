@@ -1,5 +1,5 @@
 // All collections. Each folder of the domain declares its documents and their indexes in documents.ts; both store adapters create the
-// collections from this table.
+// collections from this table. Each says what it belongs to, so that it is deleted with it.
 import { LEASE_COLLECTIONS } from '../../infra/leases.ts'
 import { READINESS_COLLECTIONS } from '../../infra/readiness.ts'
 import type { Store } from '../../infra/store/store.ts'
@@ -11,6 +11,7 @@ import { FRAUD_COLLECTIONS } from './fraud/documents.ts'
 import { MONEY_COLLECTIONS } from './money/documents.ts'
 import { NOTICE_COLLECTIONS } from './notices/documents.ts'
 import { PRIVACY_COLLECTIONS } from './privacy/documents.ts'
+import { RECIPIENT_COLLECTIONS } from './recipients/documents.ts'
 import { REFUSAL_COLLECTIONS } from './refusals/documents.ts'
 import { ROUTE_COLLECTIONS } from './routes/documents.ts'
 import { STATS_COLLECTIONS } from './stats/documents.ts'
@@ -30,6 +31,7 @@ export const COLLECTIONS = {
   ...NOTICE_COLLECTIONS,
   ...FRAUD_COLLECTIONS,
   ...ADDRESS_LIST_COLLECTIONS,
+  ...RECIPIENT_COLLECTIONS,
   ...REFUSAL_COLLECTIONS,
   ...PRIVACY_COLLECTIONS,
   ...STATS_COLLECTIONS,

@@ -10,6 +10,7 @@ const ERRORS: Record<ErrorType, ErrorKind> = {
   InvalidRecipientError: { status: 422, title: 'The recipient is not a valid phone number or email address' },
   NoEnabledChannelError: { status: 409, title: 'No enabled channel can reach the recipient' },
   GeoBlockedError: { status: 403, title: "The recipient's country is blocked" },
+  RecipientBlockedError: { status: 403, title: 'The recipient gets no messages' },
   InsufficientFundsError: { status: 402, title: 'The balance is not enough to send' },
   IpReputationBlockedError: { status: 403, title: 'The client address is a known source of abuse' },
   RateLimitExceededError: INFRA_ERRORS.RateLimitExceededError,
@@ -46,8 +47,8 @@ const MAX_IN_DETAIL = 10
 /** Every member of a body may be a problem, and an answer of all of them would be many times as long as the body. */
 const MAX_ERRORS = 100
 
-/** Of a body or query that is not valid: every problem by its path, as many as help. `detail` says the first ones in words, for people who
- *  read a log. */
+/** The answer to a body or query that is not valid: every problem by its path, as many as help. `detail` says the first
+ *  ones in words, for people who read a log. */
 export function validationProblem(errors: readonly InputProblem[]): Problem {
   const sentences = errors.slice(0, MAX_IN_DETAIL).map(({ path, message }) => `${path || 'The body'} ${message}`)
   const more = errors.length > MAX_IN_DETAIL ? [`and ${errors.length - MAX_IN_DETAIL} more`] : []
@@ -60,7 +61,7 @@ export function validationProblem(errors: readonly InputProblem[]): Problem {
 const shownChallenge = (challenge: Challenge) =>
   challenge.type === 'pow' ? { ...challenge, expires_at: isoTime(challenge.expires_at) } : challenge
 
-/** Of a refusal by the OTP actor. */
+/** The answer to a call that the OTP actor refused. */
 export function refusalProblem({
   error,
   detail,

@@ -12,7 +12,7 @@ import type { AppSettings } from '../../machines/settings.ts'
 const DEFAULT_RETENTION_DAYS = 30
 
 /** Test data serves no one for longer, and developers test with numbers and addresses of real people. */
-const MAX_TEST_RETENTION_DAYS = 3
+export const MAX_TEST_RETENTION_DAYS = 3
 
 /** No app keeps its verifications for less. */
 export const MIN_RETENTION_MS = DAY_MS
@@ -29,8 +29,17 @@ export const MIN_EVENT_RETENTION_MS = 7 * DAY_MS
 /** An event is kept this long after its last attempt, even if the app's retention is shorter: a paused endpoint may be enabled again. */
 export const EVENT_RETENTION_AFTER_LAST_ATTEMPT_MS = 8 * DAY_MS
 
+/** Entries of the journal of erasures: they are needed as long as a backup may be restored that is older than they are. */
+export const ERASURE_ENTRY_RETENTION_MS = 400 * DAY_MS
+
+/** An app or company can be deleted this long after it was closed, so that one that was closed in error can be reopened. */
+export const DELETABLE_AFTER_MS = 30 * DAY_MS
+
 /** Refused sends and resends; those with a recipient no longer than the app's retention. */
 export const REFUSAL_RETENTION_MS = 7 * DAY_MS
+
+/** The rule of a recipient who asked for messages again: vendors repeat the callback with the STOP of before for some days. */
+export const LIFTED_RULE_RETENTION_MS = 14 * DAY_MS
 
 /** Tallies of the fraud guard, which looks back a week. */
 export const FRAUD_TALLY_RETENTION_MS = 9 * DAY_MS

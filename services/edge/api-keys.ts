@@ -64,7 +64,7 @@ export function createIdentify(deps: KeyDeps): Identify {
   }
 }
 
-/** Servers are trusted: their keys are not in strangers' hands, as those of devices are. Asked before the route is
+/** Servers are trusted: their keys are not in strangers' hands, as those of devices are. Asked before the path is
  *  known, so the key may come as it does in any API of the edge. */
 export const createTrustsCaller =
   (identify: Identify): TrustsCaller =>
@@ -73,9 +73,9 @@ export const createTrustsCaller =
     return identify(apiKey, ['server']).then(
       () => true,
       error => {
-        // The route would wait for the store as long once more.
+        // The router would wait for the store as long once more.
         if (error instanceof Unavailable) throw error
-        // The route refuses it, with the reason.
+        // The router refuses it, with the reason.
         return false
       },
     )

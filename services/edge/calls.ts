@@ -46,7 +46,7 @@ export interface MessageSource {
   idempotencyKey: string
   /** It is from a receiver of a login. */
   fromLogin?: {
-    /** Of the messages that the login asks for in one call. */
+    /** Which of the messages it is that the login asks for in one call. */
     nth: number
     /** The call is known at least so long. */
     min_life_ms: number

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { networkOf } from '../../infra/ip-address.ts'
 import { isJsonObject } from '../../infra/json-object.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
@@ -24,16 +25,28 @@ const VERIFY_URLS: Record<WidgetVendor, string> = {
 }
 
 const VENDOR_TIMEOUT_MS = 3_000
-/** Of one app in one process. With more, a flood of made-up tokens would be calls of ours to the vendor. */
+/** How many checks of one app a process has under way. With more, a flood of made-up tokens would be calls of ours to the vendor. */
 const MAX_CHECKS_AT_ONCE = 50
+/** How many of them may be those of one network. Otherwise one machine could take all places with made-up tokens, and
+ *  would be asked for a proof of work in place of the widget. */
+const MAX_CHECKS_OF_A_NETWORK = 12
+/** A caller with IPv6 can take any address of its /64. */
+const COUNTED_NETWORK = { ipv4: 32, ipv6: 64 }
 
 /** Errors that say nothing of the token: the vendor's own, and those of the app's settings, which must not shut its users out. */
 const NOT_OF_THE_TOKEN =
   /^(internal-error|bad-request|missing-input-secret|invalid-input-secret|sitekey-secret-mismatch|missing-remoteip|invalid-remoteip|not-using-dummy-.*)$/
 
-export type CheckToken = (app: TenantApp, vendor: WidgetVendor, token: string) => Promise<CheckedToken>
+/** `address`: of the caller; null where it is not known. */
+export type CheckToken = (
+  app: TenantApp,
+  vendor: WidgetVendor,
+  token: string,
+  address: string | null,
+) => Promise<CheckedToken>
 
 export function createCheckToken({ outbound, keyring, clock, log }: TokenCheckDeps): CheckToken {
+  /** By app, and by app and network. */
   const underWay = new Map<string, number>()
 
   async function ask({ id, settings, sealed_challenge_secret }: TenantApp, vendor: WidgetVendor, token: string) {
@@ -56,10 +69,24 @@ export function createCheckToken({ outbound, keyring, clock, log }: TokenCheckDe
     }
   }
 
-  return async (app, vendor, token) => {
+  const begin = (key: string): number => {
+    const others = underWay.get(key) ?? 0
+    underWay.set(key, others + 1)
+    return others
+  }
+  const end = (key: string): void => {
+    const left = (underWay.get(key) ?? 1) - 1
+    if (left === 0) underWay.delete(key)
+    else underWay.set(key, left)
+  }
+
+  return async (app, vendor, token, address) => {
     const id = createHash('sha256').update(`${vendor}:${token}`).digest('base64url')
-    const others = underWay.get(app.id) ?? 0
-    underWay.set(app.id, others + 1)
+    const network = address === null ? null : `${app.id} ${networkOf(address, COUNTED_NETWORK)}`
+    // The vendor was not asked, so the token is as good as before.
+    if (network !== null && (underWay.get(network) ?? 0) >= MAX_CHECKS_OF_A_NETWORK) return { id, outcome: 'refused' }
+    const keys = network === null ? [app.id] : [app.id, network]
+    const [others = 0] = keys.map(begin)
     try {
       if (others >= MAX_CHECKS_AT_ONCE) throw new Error('too many checks at once')
       return { id, outcome: await ask(app, vendor, token) }
@@ -67,9 +94,7 @@ export function createCheckToken({ outbound, keyring, clock, log }: TokenCheckDe
       log.warn({ app_id: app.id, vendor, why: error instanceof Error ? error.message : '' }, 'challenge.unchecked')
       return { id, outcome: 'unchecked' }
     } finally {
-      const left = (underWay.get(app.id) ?? 1) - 1
-      if (left === 0) underWay.delete(app.id)
-      else underWay.set(app.id, left)
+      keys.forEach(end)
     }
   }
 }

@@ -1,6 +1,6 @@
-// What web pages of other origins may do. Only routes that take publishable keys answer them. A preflight carries no key, so it is allowed
+// What web pages of other origins may do. Only paths that take publishable keys answer them. A preflight carries no key, so it is allowed
 // for every origin; it permits the request, not the reading of its answer. Whether the page may read the answer is decided once the
-// key is known. No route uses cookies, so a page without a key gets nothing.
+// key is known. No path uses cookies, so a page without a key gets nothing.
 import type { Context, Middleware } from 'koa'
 import { REPLAYED_HEADER } from './schemas.requests.ts'
 

@@ -10,8 +10,8 @@ import type { Problem } from '../../infra/http/problem.ts'
 import type { Identity } from '../../machines/calls.ts'
 import type { Admission } from '../domain/admission.ts'
 
-/** A route of calls. All have the method POST. */
-export interface CallRoute {
+/** A path of calls. All have the method POST. */
+export interface CallPath {
   /** Those that the router adds to each of its answers to a server key. */
   headers: Record<string, string>
   onRefused(by: Identity, requestId: string, error: Problem): void
@@ -25,7 +25,7 @@ export interface EarlyRefusalDeps {
 export interface OverloadRefusals {
   /** Called for each API key that was accepted. Those of servers are remembered. */
   remember(authorization: string, by: Identity): void
-  addRoute(path: string, route: CallRoute): void
+  addPath(path: string, called: CallPath): void
   refuse: RefuseEarly
   /** Whether admission was asked about this request a moment ago, when its turn came. */
   hasAdmitted(request: IncomingMessage): boolean
@@ -38,7 +38,7 @@ const MAX_REMEMBERED = 10_000
 const MAX_HEADER_LENGTH = 300
 
 export function createEarlyRefusal({ admission, clock }: EarlyRefusalDeps): OverloadRefusals {
-  const routes = new Map<string, CallRoute>()
+  const paths = new Map<string, CallPath>()
   const admitted = new WeakSet<IncomingMessage>()
   const accepted = createBoundedMap<{ by: Identity; until: number }>(MAX_REMEMBERED)
 
@@ -52,24 +52,24 @@ export function createEarlyRefusal({ admission, clock }: EarlyRefusalDeps): Over
       if (by.kind !== 'server' || authorization.length > MAX_HEADER_LENGTH) return
       accepted.set(authorization, { by, until: clock.now() + REMEMBERED_MS })
     },
-    addRoute: (path, route) => void routes.set(path, route),
+    addPath: (path, called) => void paths.set(path, called),
     hasAdmitted: request => admitted.has(request),
     refuse(request) {
       const { method, url = '', headers } = request
       const { authorization = '' } = headers
       const path = pathOf(url)
-      const route = method === 'POST' ? routes.get(path) : undefined
-      const by = route === undefined ? null : recentServer(authorization)
-      if (route === undefined || by === null) return null
+      const called = method === 'POST' ? paths.get(path) : undefined
+      const by = called === undefined ? null : recentServer(authorization)
+      if (called === undefined || by === null) return null
       const refusal = (): EarlyRefusal | null => {
         const failure = admission.refusalFor(by)
         if (failure === null) return null
         return {
           failure,
           route: path,
-          headers: route.headers,
+          headers: called.headers,
           fields: { app_id: by.app_id, key_id: by.key_id },
-          record: requestId => route.onRefused(by, requestId, failure),
+          record: requestId => called.onRefused(by, requestId, failure),
         }
       }
       const refused = refusal()

@@ -1,5 +1,5 @@
-// The client API, /api/v1. An operation is declared once: its route, which keys may call it, what it takes, answers and refuses, and the
-// call that it makes to the OTP actor. The declaration is the route (router.ts) and its entry in the OpenAPI document.
+// The client API, /api/v1. An operation is declared once: its method and path, which keys may call it, what it takes, answers and refuses, and the
+// call that it makes to the OTP actor. The declaration is what router.ts serves, and its entry in the OpenAPI document.
 import type { Context } from 'koa'
 import type { z } from 'zod'
 import {
@@ -8,8 +8,8 @@ import {
   type ApiOperation,
   type ApiParameter,
   type ApiPart,
-  type Route,
-  splitRoute,
+  type RequestLine,
+  splitRequestLine,
 } from '../../infra/openapi/operation.ts'
 import type { Identity, OtpCall } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
@@ -57,7 +57,7 @@ export interface ClientOperation extends ApiOperation {
 interface Declaration<Body extends z.ZodObject>
   extends Pick<ApiOperation, 'id' | 'summary' | 'description' | 'links' | 'refusals'> {
   /** Its path follows /api/v1. */
-  route: Route
+  request: RequestLine
   keys: readonly KeyKind[]
   command?: Omit<Command<Body>, 'shape'> & Partial<Pick<Command<Body>, 'shape'>>
   reads?: keyof ReadStatus
@@ -66,9 +66,9 @@ interface Declaration<Body extends z.ZodObject>
 }
 
 function operation<Body extends z.ZodObject>(declared: Declaration<Body>): ClientOperation {
-  const { route, command, reads = null, parameters = [], answer, refusals, ...rest } = declared
+  const { request, command, reads = null, parameters = [], answer, refusals, ...rest } = declared
   const ofDevices = declared.keys.includes('publishable')
-  const { method, path } = splitRoute(route)
+  const { method, path } = splitRequestLine(request)
   return {
     ...rest,
     // The cast is safe: the router calls it with what the same schema has parsed.
@@ -126,7 +126,7 @@ const EXCHANGE_LINK: Record<string, ApiLink> = {
 export const OPERATIONS: readonly ClientOperation[] = [
   operation({
     id: 'send',
-    route: 'POST /otp/send',
+    request: 'POST /otp/send',
     summary: 'Start a verification',
     description:
       'Generates a code and delivers it over the channel that routing chooses for the recipient. In the two WhatsApp link modes nothing is sent yet: have the user open `action_url`. The code is never returned.',
@@ -149,6 +149,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
       refusal.idempotencyKey,
       refusal.recipient,
       refusal.geo,
+      refusal.recipientBlocked,
       refusal.noChannel,
       refusal.reputation,
       refusal.sendLimit,
@@ -160,7 +161,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
   }),
   operation({
     id: 'resend',
-    route: 'POST /otp/resend',
+    request: 'POST /otp/resend',
     summary: 'Send it again',
     description:
       'After a cooldown, re-issues the same code on the next enabled channel; once the order is exhausted, on the last usable one. With `channel`, a fresh code goes out on exactly that channel and the earlier one no longer counts.',
@@ -183,6 +184,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
       refusal.resend,
       refusal.cooldown,
       refusal.geo,
+      refusal.recipientBlocked,
       refusal.messageLimit,
       refusal.reputation,
       refusal.funds,
@@ -190,7 +192,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
   }),
   operation({
     id: 'verify',
-    route: 'POST /otp/verify',
+    request: 'POST /otp/verify',
     summary: 'Check a code',
     description:
       'A wrong code is not an error: `matched` is false and `attempts_left` counts down; the last one fails the verification. A publishable key gets a `verification_token` for a right code, which your backend exchanges: what a device says is no proof. The key that verified may repeat the call for 60 s, while the code is valid and its token is not exchanged, because the answer may have been lost; after that the right code is refused too. Accept an `otp_id` once.',
@@ -207,7 +209,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
   }),
   operation({
     id: 'status',
-    route: 'GET /otp/{otp_id}',
+    request: 'GET /otp/{otp_id}',
     summary: 'Look a verification up',
     description: 'How far a verification got. Server keys also see its deliveries.',
     keys: ANY_KEY,
@@ -222,7 +224,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
   }),
   operation({
     id: 'cancel',
-    route: 'POST /otp/cancel',
+    request: 'POST /otp/cancel',
     summary: 'Cancel a verification',
     description: 'Its code and link are dead from then on. Canceling twice gives the same answer.',
     keys: SERVER_KEY,
@@ -236,7 +238,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
   }),
   operation({
     id: 'exchange',
-    route: 'POST /verifications/exchange',
+    request: 'POST /verifications/exchange',
     summary: 'Exchange a verification token',
     description:
       'Exchanges a token produced on a device for the recipient it proves. This is the only trustworthy proof that a user controls a number. Repeating the call with the same API key gives the same answer for as long as the token lives: accept an `otp_id` once.',
@@ -251,7 +253,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
   }),
   operation({
     id: 'sendMessage',
-    route: 'POST /messages',
+    request: 'POST /messages',
     summary: 'Deliver a code that you made',
     description:
       'For a login that makes and checks its own codes. Routing, texts, limits, prices and receipts are those of a verification; nothing is kept that could be verified, and the code is erased once the message is delivered, has failed or is ten minutes old. Events about it are `delivery.delivered` and `delivery.failed`, whose `otp_id` and `message_id` are its id.',
@@ -275,6 +277,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
       refusal.idempotencyKey,
       refusal.recipient,
       refusal.geo,
+      refusal.recipientBlocked,
       refusal.noChannel,
       refusal.reputation,
       refusal.sendLimit,
@@ -284,7 +287,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
   }),
   operation({
     id: 'messageStatus',
-    route: 'GET /messages/{message_id}',
+    request: 'GET /messages/{message_id}',
     summary: 'Look a message up',
     description: 'How far the delivery of a code that you made got.',
     keys: SERVER_KEY,

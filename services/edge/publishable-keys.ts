@@ -16,7 +16,7 @@ export interface PublishableKeyRules {
   /** Live sends and resends cost money, and anyone can read a publishable key, so the app must have allowed them. */
   checkSend(by: Identity): Promise<void>
   /** The call, with the token of a widget checked where the app has one and the call brings a token. */
-  withCheckedToken(call: OtpCall): Promise<OtpCall>
+  withCheckedToken(call: OtpCall, address: string | null): Promise<OtpCall>
 }
 
 export interface PublishableKeyDeps {
@@ -45,7 +45,7 @@ export function createPublishableKeyRules({ tenancy, clock, checkToken }: Publis
         detail: 'The app does not let publishable keys send or resend in live mode.',
       })
     },
-    async withCheckedToken(call) {
+    async withCheckedToken(call, address) {
       if (!('challenge_solution' in call) || call.challenge_solution === undefined) return call
       const { challenge_solution: token, ...rest } = call
       const app = await appOf(call.by)
@@ -54,7 +54,7 @@ export function createPublishableKeyRules({ tenancy, clock, checkToken }: Publis
       if (challenge.by === 'pow' || parseSolution(token) !== null) return call
       const isAsked =
         publishable_challenge === 'always' || (publishable_challenge === 'risk' && call.by.mode === 'live')
-      return isAsked ? { ...rest, challenge_token: await checkToken(app, challenge.by, token) } : rest
+      return isAsked ? { ...rest, challenge_token: await checkToken(app, challenge.by, token, address) } : rest
     },
   }
 }

@@ -1,4 +1,4 @@
-// The routes of the API. In: an HTTP request. Out: the OTP actor's answer. Every request is checked in the same order: route, key, body.
+// Serves the operations of the API. In: an HTTP request. Out: the OTP actor's answer. Every request is checked in the same order: path, key, body.
 // The OTP actor decides the rest: the edge holds no verification, it sends a call, waits and passes the answer on.
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
@@ -18,6 +18,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import { routerPath } from '../../infra/openapi/operation.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { NotBegun } from '../../infra/unavailable.ts'
 import type { Identity, OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
 import { createAdmission } from '../domain/admission.ts'
@@ -81,7 +82,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
 
   const authenticate = async (ctx: Context, kinds: readonly KeyKind[]): Promise<Identity> => {
     ctx.set(NOT_STORED)
-    const by = await identify(bearerKeyOf(ctx.get('authorization')), kinds, () => findCaller(ctx))
+    const by = await identify(bearerKeyOf(ctx.get('authorization')), kinds, () => findCaller(ctx)).catch(throwNotBegun)
     early.remember(ctx.get('authorization'), by)
     describeRequest(ctx, { app_id: by.app_id, key_id: by.key_id })
     return by
@@ -97,7 +98,9 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
 
   const callOtp = async (ctx: Context, body: OtpCall, waitMs?: number): Promise<OtpAnswer> => {
     requireConnectedCaller(ctx)
-    const answer = await admission.call(body.by, () => requestOtp(broker, body, traceOf(ctx), waitMs))
+    const answer = await admission.call(body.by, () =>
+      requestOtp(broker, body, traceOf(ctx), waitMs).catch(throwNotBegun),
+    )
     ctx.set(rateLimitHeaders(body.by, answer))
     return answer
   }
@@ -119,7 +122,10 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
         if (!early.hasAdmitted(ctx.req)) admission.check(by)
         const body = parseBody(schema, await readJson(ctx))
         describeSubject(ctx, body)
-        return callOtp(ctx, await publishableKeys.withCheckedToken(toCall(body, by, ctx)))
+        const { nearestKnown, ignoredProxy } = findCaller(ctx)
+        // Behind a proxy that is not trusted all callers have one address.
+        const address = ignoredProxy === null ? nearestKnown : null
+        return callOtp(ctx, await publishableKeys.withCheckedToken(toCall(body, by, ctx), address))
       }
       const answered = await askOtp().catch(error => {
         onRefused(by, trace.request_id, error)
@@ -135,7 +141,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
     if (isForPages) router.options(path, createPreflight('POST')).post(path, allowCrossOrigin, handle)
     else router.post(path, handle)
     router.all(path, refuseOtherMethods(isForPages ? 'OPTIONS, POST' : 'POST'))
-    early.addRoute(path, { headers: isForPages ? { ...NOT_STORED, Vary: 'Origin' } : NOT_STORED, onRefused })
+    early.addPath(path, { headers: isForPages ? { ...NOT_STORED, Vary: 'Origin' } : NOT_STORED, onRefused })
   }
   // After the commands: `/otp/:otp_id` would take `send` for an id.
   for (const { path, keys, reads } of OPERATIONS) {
@@ -170,6 +176,11 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
     reportMissingKey,
   })
   return { router, twilio, hooks, refuseEarly: early.refuse, trustsCaller: createTrustsCaller(identify) }
+}
+
+/** The edge changes nothing before it asks the OTP actor. */
+function throwNotBegun(error: unknown): never {
+  throw error instanceof NotBegun ? notExecuted('An engine of the service does not answer now.') : error
 }
 
 /** The log names the verification of a refused call too. */

@@ -66,7 +66,7 @@ export function createEdgeService(deps: EdgeDeps): Service {
     log,
     outbound,
     http,
-    tenancy: createTenancy({ store, keyring }),
+    tenancy: createTenancy({ store, keyring, clock }),
     otps: store.docs('otps'),
     joinedIds: store.docs('joined_ids'),
     usage,

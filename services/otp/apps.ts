@@ -1,15 +1,12 @@
 // The apps as the OTP actor needs them, cached for a few seconds. In: an app's id. Out: its settings, the channels it
 // can use, and whether any of its endpoints asks for a type of event.
-import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
-import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Mode } from '../../machines/otp.ts'
 import { type ProviderScope, SANDBOX_SCOPES } from '../../machines/routing.ts'
 import type { WebhookEventType } from '../../machines/webhook-events.ts'
 import { CONSOLE_APP_ID, withConsoleRules } from '../domain/tenancy/console.ts'
-import { exceedsGuessBudget, guessBudget, guessesPerDay } from '../domain/tenancy/guess-budget.ts'
 import { TENANT_CACHE, type Tenancy, type TenantApp, type UnreadableProvider } from '../domain/tenancy/tenancy.ts'
 import { asksFor, findEndpoints, type WebhookEndpoint } from '../domain/webhooks/documents.ts'
 
@@ -27,20 +24,9 @@ export interface CachedApp extends TenantApp {
 export interface AppCacheDeps {
   tenancy: Pick<Tenancy, 'app' | 'isCompanyClosed' | 'providersOf'>
   clock: Clock
-  log: Pick<Logger, 'warn'>
 }
 
-export function createAppCache({ tenancy, clock, log }: AppCacheDeps) {
-  const warnedApps = createBoundedMap<true>(TENANT_CACHE.maxSize)
-
-  /** Settings of an earlier release may exceed the guess budget as it is counted now. Each process says so once. */
-  function warnOfGuesses({ id: app_id, settings }: TenantApp): void {
-    if (!exceedsGuessBudget(settings) || warnedApps.get(app_id)) return
-    warnedApps.set(app_id, true)
-    const guesses_per_day = guessesPerDay(settings)
-    log.warn({ app_id, guesses_per_day, allowed: guessBudget(settings) }, 'app.guess_budget_exceeded')
-  }
-
+export function createAppCache({ tenancy, clock }: AppCacheDeps) {
   const load = async (id: string): Promise<CachedApp | null> => {
     const [app, companyClosed, { providers, unreadable }] = await Promise.all([
       tenancy.app(id),
@@ -48,7 +34,6 @@ export function createAppCache({ tenancy, clock, log }: AppCacheDeps) {
       tenancy.providersOf(id),
     ])
     if (!app) return null
-    warnOfGuesses(app)
     const live = providers.map(({ channel, paused, countries }) => ({ channel, paused, countries }))
     return {
       ...app,

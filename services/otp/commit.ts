@@ -33,7 +33,7 @@ export interface Intent {
   /** Takes what the change needs beyond the document: a place in the limits, the price of a message. Called when the step changes the
    *  verification, before it is saved. */
   reserve?(next: Step, doc: OtpDoc): Promise<Reservation>
-  /** Of the call or report that asks for the change. The effects carry it on. */
+  /** The trace of the call or report that asks for the change. The effects carry it on. */
   trace: Trace | undefined
 }
 

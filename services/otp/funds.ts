@@ -3,19 +3,20 @@
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import { scanAll } from '../../infra/store/scan.ts'
 import { PRICED } from '../../machines/channels.ts'
 import type { Delivery, Otp, Prices, Recipient } from '../../machines/otp.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { endOfDay, spendCapOf } from '../../machines/spend-caps.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
-import { holdEntry, type Price, type PriceList, priceList, voidEntry } from '../domain/money/documents.ts'
+import { holdEntry, voidEntry } from '../domain/money/documents.ts'
+import { type PricesDoc, priceList, readPrices } from '../domain/money/prices.ts'
 import { CONSOLE_APP_ID } from '../domain/tenancy/console.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { limitRefusal, refusal } from './refusals.ts'
 import { NO_RESERVATION, type Reservation } from './reservation.ts'
 
 export interface Funds {
+  /** Those that hold now. */
   pricesFor(sender: Pick<Otp, 'app_id' | 'mode'>, recipient: Pick<Recipient, 'country'>): Promise<Prices>
   /** Holds the price of the latest delivery. */
   take(otp: Otp, settings: CapSettings): Promise<Reservation>
@@ -37,12 +38,15 @@ const PRICES_CACHE = { ttlMs: 5_000, maxSize: 1 }
 
 export interface FundsDeps {
   accounts: Accounts
-  prices: Pick<Docs<Price>, 'find'>
+  prices: Pick<Docs<PricesDoc>, 'get'>
   clock: Pick<Clock, 'now'>
 }
 
 export function createFunds({ accounts, prices, clock }: FundsDeps): Funds {
-  const priceLists = createCache(() => readPrices(prices), { ...PRICES_CACHE, clock })
+  const priceLists = createCache(async () => priceList((await readPrices(prices))?.prices ?? []), {
+    ...PRICES_CACHE,
+    clock,
+  })
 
   async function hold(otp: Otp, delivery: Delivery, settings: CapSettings): Promise<Reservation> {
     const { company_id, otp_id, app_id, recipient } = otp
@@ -60,7 +64,8 @@ export function createFunds({ accounts, prices, clock }: FundsDeps): Funds {
       // The console sends codes with which users sign in, on the account of the deployment itself.
       if (mode === 'test' || app_id === CONSOLE_APP_ID) return NO_PRICES
       const priceOf = await priceLists.get('all')
-      const all = PRICED.map(priced => [priced, priceOf(priced, country)] as const)
+      const now = clock.now()
+      const all = PRICED.map(priced => [priced, priceOf(priced, country, now)] as const)
       return Object.fromEntries(all.filter(([, micros]) => micros > 0))
     },
 
@@ -79,10 +84,4 @@ export function createFunds({ accounts, prices, clock }: FundsDeps): Funds {
       for (const { delivery_id, micros } of saved) if (micros > 0) accounts.confirmHold(delivery_id)
     },
   }
-}
-
-async function readPrices(prices: Pick<Docs<Price>, 'find'>): Promise<PriceList> {
-  const all: Price[] = []
-  for await (const price of scanAll(prices)) all.push(price)
-  return priceList(all)
 }

@@ -14,6 +14,9 @@ export const refusal = (error: ErrorType, detail: string, extra: Partial<Refusal
 export const expiredRefusal = (): Refusal =>
   refusal('ServiceUnavailableError', 'Its caller does not wait any longer. Nothing was executed.', { executed: false })
 
+export const awayRefusal = (): Refusal =>
+  refusal('ServiceUnavailableError', 'The database does not answer now. Nothing was executed.', { executed: false })
+
 export const notFoundRefusal = (): Refusal => refusal('OtpNotFoundError', 'There is no such verification for this key.')
 
 export const geoBlockedRefusal = (country: string | null): Refusal =>
@@ -23,6 +26,14 @@ export const geoBlockedRefusal = (country: string | null): Refusal =>
     country === null
       ? 'This recipient is not served by this app.'
       : `Numbers of ${country} are not served by this app.`,
+  )
+
+/** The recipient's own word, on every channel that could be used. */
+export const recipientBlockedRefusal = (channels: Refusal['channels']): Refusal =>
+  refusal(
+    'RecipientBlockedError',
+    'The recipient asked for no more messages (STOP), on every channel that could be used. They get messages again once they send START there.',
+    channels && { channels },
   )
 
 export const numberKindRefusal = (kind: RefusableNumberKind): Refusal =>
@@ -77,6 +88,10 @@ const CAUSE_DETAILS: Record<NotAllowedCause, (reply: RefusedReply) => string> = 
   channel_cannot_reach_recipient: ({ channel }) =>
     `The channel ${channel} cannot reach this recipient: email reaches an address, the other channels a phone number.`,
   channel_number_kind: ({ channel }) => `The app does not use the channel ${channel} for numbers of this kind.`,
+  channel_code_too_long: ({ channel }) =>
+    `The channel ${channel} takes codes of at most 8 digits, and those of this verification have more.`,
+  channel_stopped_by_recipient: ({ channel }) =>
+    `The recipient asked for no more messages on the channel ${channel}, and has to send START first.`,
   channel_no_business_number: ({ channel }) =>
     `The channel ${channel} needs a business number for its link, and this app has none.`,
   channel_not_provable_by_device: ({ channel }) =>

@@ -20,7 +20,7 @@ export interface Refused extends Taken {
 interface Taken {
   /** Gives back what was taken. After a refusal there is nothing to give back. */
   undo(): Promise<void>
-  /** Of the limit nearest to its end among those that were taken from. */
+  /** The use of the limit nearest to its end among those that were taken from. */
   use?: LimitUse
   /** When a limit that tells it was counted before. */
   last_at?: number

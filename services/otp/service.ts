@@ -7,6 +7,7 @@ import type { Broker } from '../../infra/broker/broker.ts'
 import { createIsBusy } from '../../infra/busy-process.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { EngineWatches } from '../../infra/engine-watch.ts'
 import type { Service } from '../../infra/host.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
@@ -15,6 +16,7 @@ import type { Trace } from '../../infra/trace.ts'
 import { isMessage } from '../../machines/otp.queries.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
+import { createOptOuts } from '../domain/recipients/opt-outs.ts'
 import { createRefusalLog } from '../domain/refusals/refusal-log.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
@@ -43,6 +45,7 @@ export interface OtpDeps {
   clock: Clock
   log: Logger
   metrics: Metrics
+  watches?: Pick<EngineWatches, 'store'>
 }
 
 /** Calls are taken one by one and many at once, because a call that waits for its idempotency key must not delay others. The handler
@@ -53,8 +56,9 @@ const REPORTS = { prefetch: 256 }
 /** A send is delivered within a second or two, and a busy process has some hundred a second. A document takes 3 KiB. */
 const MAX_RECENT_OTPS = 2_000
 
-export function createOtpService({ broker, store, keyring, clock, log, metrics }: OtpDeps): Service {
-  const apps = createAppCache({ tenancy: createTenancy({ store, keyring }), clock, log })
+export function createOtpService({ broker, store, keyring, clock, log, metrics, watches }: OtpDeps): Service {
+  const tenancy = createTenancy({ store, keyring, clock })
+  const apps = createAppCache({ tenancy, clock })
   const otps = batchDocs(store.docs('otps'))
   const joinedIds = batchDocs(store.docs('joined_ids'))
   const recentOtps = createBoundedMap<OtpDoc>(MAX_RECENT_OTPS)
@@ -144,6 +148,11 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     commit,
     onChange,
     isBusy: createIsBusy(),
+    optOuts: createOptOuts({ rules: batchDocs(store.docs('recipient_rules')), keyring }),
+    tenancy,
+    companyApps: store.docs('apps'),
+    audit: store.docs('audit'),
+    storeWatch: watches?.store,
   }
   const answerCall = createCallHandler(deps)
   const handleReports = createReportHandler(deps)

@@ -3,38 +3,43 @@
 import { Router } from '@koa/router'
 import { isoTime } from '../../infra/iso-time.ts'
 import type { Metrics } from '../../infra/metrics.ts'
+import type { Reading } from '../../infra/reading.ts'
 import { CHANNELS } from '../../machines/channels.ts'
 import type { Backlog } from '../domain/backlog/backlog.ts'
 
 export interface ShowBacklogDeps {
-  readBacklog(): Promise<Backlog>
-  metrics: Pick<Metrics, 'beforeScrape' | 'deliveriesOwed' | 'deliveriesOwedOldest' | 'eventsOwed' | 'eventsOwedOldest'>
+  backlog: Reading<Backlog>
+  metrics: Pick<Metrics, 'showReading' | 'deliveriesOwed' | 'deliveriesOwedOldest' | 'eventsOwed' | 'eventsOwedOldest'>
   /** One process shows the figures of all. */
   isShown(): boolean
 }
 
-export function showBacklog({ readBacklog, metrics, isShown }: ShowBacklogDeps): void {
+export function showBacklog({ backlog, metrics, isShown }: ShowBacklogDeps): void {
   const { deliveriesOwed, deliveriesOwedOldest, eventsOwed, eventsOwedOldest } = metrics
-  metrics.beforeScrape(async () => {
-    // If the store fails, nothing is shown: the last figure would look like a measured one.
-    for (const gauge of [deliveriesOwed, deliveriesOwedOldest]) gauge.reset()
-    for (const gauge of [eventsOwed, eventsOwedOldest]) gauge.remove()
-    if (!isShown()) return
-    const { channels, events } = await readBacklog()
-    for (const channel of CHANNELS) {
-      deliveriesOwed.set({ channel }, channels[channel].owed)
-      deliveriesOwedOldest.set({ channel }, channels[channel].oldest_seconds)
-    }
-    eventsOwed.set(events.owed)
-    eventsOwedOldest.set(events.oldest_seconds)
+  metrics.showReading({
+    name: 'backlog',
+    reading: backlog,
+    isShown,
+    show(found) {
+      for (const gauge of [deliveriesOwed, deliveriesOwedOldest]) gauge.reset()
+      for (const gauge of [eventsOwed, eventsOwedOldest]) gauge.remove()
+      if (found === null) return
+      const { channels, events } = found
+      for (const channel of CHANNELS) {
+        deliveriesOwed.set({ channel }, channels[channel].owed)
+        deliveriesOwedOldest.set({ channel }, channels[channel].oldest_seconds)
+      }
+      eventsOwed.set(events.owed)
+      eventsOwedOldest.set(events.oldest_seconds)
+    },
   })
 }
 
 /** Any sweeper answers for all. */
-export function createBacklogRouter(readBacklog: ShowBacklogDeps['readBacklog']): Router {
+export function createBacklogRouter(backlog: Reading<Backlog>): Router {
   const router = new Router({ sensitive: true })
   router.get('/backlog', async ctx => {
-    const { at, channels, events } = await readBacklog()
+    const { at, channels, events } = await backlog.latest()
     ctx.set('Cache-Control', 'no-store')
     ctx.body = { at: isoTime(at), channels, events }
   })

@@ -1,5 +1,5 @@
-// Incidents that owners and endpoints are told of. In: balances, endpoints, circuit breakers and facts about routes as
-// the store has them. Out: a notice for each incident, which tell-notices.ts sends. An incident goes on until what was
+// Incidents that owners and endpoints are told of. In: balances, endpoints, circuit breakers, facts about routes and
+// retentions that become shorter, as the store has them. Out: a notice for each incident, which tell-notices.ts sends. An incident goes on until what was
 // wrong has been right for a while, or by a margin, so that what goes to and fro is one incident.
 //
 // Nothing is recorded where an incident happens, so a send, a call or a breaker costs no more for it, and a process
@@ -28,6 +28,7 @@ import {
 import { findOwners } from '../domain/notices/owners.ts'
 import { hasConsoleMail } from '../domain/tenancy/console-mail.ts'
 import { isClosed } from '../domain/tenancy/documents.ts'
+import { resolveSettings } from '../domain/tenancy/settings.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import { appIdOf, endpointId } from '../domain/webhooks/endpoint-ids.ts'
 import { byOneProcess, type Sweep } from './sweep.ts'
@@ -41,10 +42,10 @@ export interface IncidentSweepDeps {
 }
 
 /** What is wrong now. */
-interface Wrong extends Pick<NoticeDoc, 'subject' | 'countries'> {
+interface Wrong extends Pick<NoticeDoc, 'subject' | 'countries' | 'retention'> {
   /** The id of the thing. */
   id: string
-  /** Of the company, or else of the app. */
+  /** The company, or else the app. */
   owner: { company_id: string } | { app_id: string }
 }
 
@@ -64,6 +65,8 @@ const SEEN_EVERY_MS = QUIET_MS / 2
 const ENOUGH = 1.2
 /** An endpoint that was paused longer ago, and whose incident does not go on, was paused under a release without notices. */
 const PAUSED_WITHIN_MS = DAY_MS
+/** Owners are told of a shorter retention even where no sweeper ran until it was in force so long ago. */
+const TOLD_LATE_MS = DAY_MS
 /** More than go on at once. */
 const MAX_FOUND = 10_000
 /** Named in a notice. */
@@ -142,6 +145,22 @@ export function createIncidentSweeps({
         return [...found.values()]
       },
     },
+    {
+      type: 'ops.retention_shortened',
+      quietMs: 0,
+      async find() {
+        const path = 'pending_retention.effective_at'
+        const filter = { [path]: { $gt: clock.now() - TOLD_LATE_MS } }
+        const apps = await store.docs('apps').find(filter, { sort: { [path]: 1 }, limit: MAX_FOUND })
+        return apps.flatMap(({ _id, settings, pending_retention }): Wrong[] => {
+          if (!pending_retention) return []
+          const days_before = resolveSettings(settings).retention_days
+          // Each that is asked for is an incident of its own.
+          const id = `${_id}:${pending_retention.effective_at}`
+          return [{ id, subject: _id, owner: { app_id: _id }, retention: { ...pending_retention, days_before } }]
+        })
+      },
+    },
   ]
 
   async function findSilentRoutes(): Promise<SilentRoute[]> {
@@ -178,7 +197,8 @@ export function createIncidentSweeps({
     for (const one of wrong.values()) await open(type, one, since)
   }
 
-  async function open(type: OpsEventType, { id, subject, owner, countries = [] }: Wrong, since: number): Promise<void> {
+  async function open(type: OpsEventType, wrong: Wrong, since: number): Promise<void> {
+    const { id, subject, owner, countries = [], retention } = wrong
     const name = `${type}:${id}`
     const [last] = await notices.find(incidentsOf(name), { sort: { incident: -1 }, limit: 1 })
     if (last && (last.open_since !== undefined || last.at >= since)) return
@@ -198,6 +218,7 @@ export function createIncidentSweeps({
         ...(app ? { app_id: app._id } : {}),
         subject,
         ...(countries.length > 0 ? { countries: countries.toSorted().slice(0, MAX_COUNTRIES) } : {}),
+        ...(retention && { retention }),
         at: now,
         seen_at: now,
         open_since: now,

@@ -1,5 +1,6 @@
 // The mail that tells an owner of an incident. In: a notice, and what it is about. Out: subject and text, in plain
 // words: what happened, what it means, what to do.
+import { isoTime } from '../../infra/iso-time.ts'
 import type { OpsEventType } from '../../machines/webhook-events.ts'
 import type { NoticeDoc } from '../domain/notices/documents.ts'
 import type { ConsoleMail } from '../domain/tenancy/console-mail.ts'
@@ -22,7 +23,7 @@ interface Words {
 const MICROS = 1_000_000
 
 export function noticeMail(
-  notice: Pick<NoticeDoc, 'type' | 'subject' | 'countries'>,
+  notice: Pick<NoticeDoc, 'type' | 'subject' | 'countries' | 'retention'>,
   { company, app, publicUrl }: NoticeMailInput,
 ): Pick<ConsoleMail, 'subject' | 'text'> {
   const appName = app?.name ?? ''
@@ -61,11 +62,25 @@ export function noticeMail(
       ],
       path: `${inApp}/routing`,
     },
+    'ops.retention_shortened': {
+      subject: `${appName} will keep its verifications for a shorter time`,
+      sentences: retentionSentences(appName, notice),
+      path: `/c/${company._id}/privacy`,
+    },
   }
   const { subject, sentences, path } = words[notice.type]
   const link = publicUrl === null ? [] : [`${publicUrl}${path}`]
   const why = `You get this mail as an owner of ${company.name}. You get one for each incident.`
   return { subject, text: [...sentences, ...link, why].join('\n\n') }
+}
+
+function retentionSentences(appName: string, { retention }: Pick<NoticeDoc, 'retention'>): string[] {
+  const { days_before = 0, retention_days = 0, effective_at = 0 } = retention ?? {}
+  const days = (count: number): string => (count === 1 ? '1 day' : `${count} days`)
+  return [
+    `An owner or an operator set the app ${appName} to keep its verifications for ${days(retention_days)}, in place of ${days(days_before)}. It is in force from ${isoTime(effective_at)} on.`,
+    'What is older then is erased for good: recipients, client addresses, messages and timelines. If that is not meant, set it to the former number before then, and nothing is erased. The audit log says who changed it.',
+  ]
 }
 
 /** ` in BR, GB`; nothing where it is about messages of no country. */

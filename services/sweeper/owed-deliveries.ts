@@ -12,13 +12,14 @@ import type { Config } from '../../infra/config/config.ts'
 import { ulidTime } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Pipeline } from '../../infra/store/docs.ts'
+import { idsUnder } from '../../infra/store/store.ts'
 import { CHANNELS, type Channel } from '../../machines/channels.ts'
 import type { Delivery } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import { findLoads, owedOn } from '../domain/backlog/backlog.ts'
 import type { ChannelLoadDoc } from '../domain/backlog/documents.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import { type AttemptDoc, type OtpDoc, ownedBy } from '../domain/verifications/documents.ts'
+import type { AttemptDoc, OtpDoc } from '../domain/verifications/documents.ts'
 import { deliverMessage } from '../domain/verifications/outbox.ts'
 import { LOOK_AFTER_MS } from '../domain/verifications/owed.ts'
 import { channelQueue } from '../domain/verifications/queue-messages.ts'
@@ -63,7 +64,7 @@ export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string,
   const mayPublishAt = createBoundedMap<number>(MAX_PUBLISHED)
 
   async function isUnderWay({ delivery_id }: Delivery, now: number): Promise<boolean> {
-    const found = await attempts.find(ownedBy(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+    const found = await attempts.find(idsUnder(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
     return found.some(({ at, unknown_at = at }) => now - unknown_at < attemptTakesMs)
   }
 

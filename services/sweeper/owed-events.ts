@@ -68,8 +68,7 @@ export function createOwedEventSweeps({
         .catch(error => log.warn({ ...fields, err: error }, 'event.not_published_again'))
   }
 
-  /** Events of a former release, and those that went to later endpoints of their app only, have other ids, so they are looked for by what
-   *  they tell. */
+  /** Events that went to later endpoints of their app only have other ids, so they are looked for by what they tell. */
   async function withoutStored(otp_id: string, missing: readonly CausedEvent[]): Promise<CausedEvent[]> {
     const stored = await events.find(
       { 'payload.otp_id': otp_id },
@@ -85,12 +84,10 @@ export function createOwedEventSweeps({
     mayHold: (at: number) => Promise<boolean>,
     now: number,
   ): Promise<number | null> {
-    const inOutbox = new Set(otp.outbox.map(({ id }) => id))
     let nextMs = Number.POSITIVE_INFINITY
     for (const event of await withoutStored(otp._id, missing)) {
       const ageMs = now - event.at
-      // The sweep of the outbox publishes what is in it: an earlier release put events there.
-      const isWithBroker = inOutbox.has(event.effect.id) || (await mayHold(event.at))
+      const isWithBroker = await mayHold(event.at)
       if (!isWithBroker) publishAgain(otp, event)
       const waitMs = isWithBroker ? waitForBroker(ageMs) : waitAfterPublish(ageMs, LOOK_FOR_EVENTS_AFTER_MS)
       nextMs = Math.min(nextMs, waitMs)

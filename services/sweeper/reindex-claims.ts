@@ -53,11 +53,11 @@ export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps)
     claim: KeyClaimDoc,
     renewed: Pick<KeyClaimDoc, 'sealed_key' | 'answer'>,
   ): Promise<boolean> {
-    const { otp_id, expires_at, purge_at } = claim
+    const { otp_id, claimed_at, expires_at, purge_at } = claim
     // First, so that an erasure of the verification finds the copy.
     await otps.update([{ ids: [otp_id], update: { $addToSet: { claims: id } } }])
     // No call holds the copy, because its verification exists.
-    const copy = { _id: id, otp_id, held_until: 0, ...renewed, expires_at, purge_at }
+    const copy = { _id: id, otp_id, held_until: 0, claimed_at, ...renewed, expires_at, purge_at }
     if ((await claims.insert([copy]))[0] === 'inserted') {
       await removeIfErased(copy, claim)
       return true
@@ -78,7 +78,7 @@ export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps)
 
   /** Conditional on what was read: a call that has taken the claim over keeps it. */
   const remove = ({ _id, otp_id, held_until }: ClaimDoc): Promise<number> =>
-    claims.remove({ _id, otp_id, held_until: held_until ?? { $exists: false } }, 1)
+    claims.remove({ _id, otp_id, held_until }, 1)
 
   /** The link was sealed by the verification, maybe with an older key than the claim. */
   const isCurrent = ({ sealed_key, answer }: KeyClaimDoc): boolean =>

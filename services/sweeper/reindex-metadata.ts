@@ -1,7 +1,9 @@
 // Puts the index documents of metadata under their new indexes. In: verifications about to be resealed, with their metadata in the clear.
+
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { idsUnder } from '../../infra/store/store.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import { type OtpDoc, ownedBy } from '../domain/verifications/documents.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { metadataIndexes } from '../domain/verifications/lookup-indexes.ts'
 import { MAX_METADATA_MEMBERS } from '../domain/verifications/metadata.ts'
 import type { DueDoc } from './reindex-by-recipient.ts'
@@ -26,7 +28,7 @@ export function createReindexMetadata({
       }),
     )
     if (newIndexes.size === 0) return
-    const stored = await indexDocs.find(ownedBy(doc._id), { sort: { _id: 1 }, limit: MAX_INDEX_DOCS })
+    const stored = await indexDocs.find(idsUnder(doc._id), { sort: { _id: 1 }, limit: MAX_INDEX_DOCS })
     await Promise.all(
       stored.map(({ _id, index: former }) => {
         const index = newIndexes.get(former)

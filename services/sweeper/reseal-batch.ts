@@ -11,7 +11,9 @@ import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createReindexByRecipient, type DueDoc } from './reindex-by-recipient.ts'
 import { createReindexClaims } from './reindex-claims.ts'
 import { createReindexMetadata } from './reindex-metadata.ts'
+import { createResealEvents } from './reseal-events.ts'
 import { createResealRefusals } from './reseal-refusals.ts'
+import { createResealRules } from './reseal-rules.ts'
 import {
   type ResealedFields,
   resealedAppFields,
@@ -46,6 +48,8 @@ export function createResealBatch({ store, keyring, clock }: ResealDeps) {
   const reindexMetadata = createReindexMetadata({ store, keyring })
   const reindexClaims = createReindexClaims({ store, keyring, clock })
   const resealRefusals = createResealRefusals({ refusals: store.docs('refusals'), keyring })
+  const resealRules = createResealRules({ rules: store.docs('recipient_rules'), keyring })
+  const resealEvents = createResealEvents({ events: store.docs('events'), keyring })
 
   const reindex = (due: readonly DueDoc<OtpDoc>[]) => Promise.all([reindexByRecipient(due), reindexMetadata(due)])
 
@@ -98,6 +102,8 @@ export function createResealBatch({ store, keyring, clock }: ResealDeps) {
     users: resealWith(store.docs('users'), resealedUserFields),
     claims: inBatches(store.docs('claims'), reindexClaims),
     refusals: inBatches(store.docs('refusals'), resealRefusals),
+    recipient_rules: inBatches(store.docs('recipient_rules'), resealRules),
+    events: inBatches(store.docs('events'), resealEvents),
     otps: resealWith(store.docs('otps'), resealedOtpFields, reindex),
   }
 

@@ -12,6 +12,7 @@ import { eraseVerifications } from '../domain/privacy/erasure.ts'
 import { eraseAnswersOfEvents, lastActivityAt } from '../domain/privacy/event-answers.ts'
 import { EVENT_RETENTION_AFTER_LAST_ATTEMPT_MS, retentionMs } from '../domain/retention.ts'
 import type { App } from '../domain/tenancy/documents.ts'
+import { settingsAt } from '../domain/tenancy/pending-retention.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
@@ -39,7 +40,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
   let lastAppId = ''
   let batchesLeft = 0
 
-  /** Of the next app, the last event that was looked at: many may be kept, and a run that ends among them is continued behind it. */
+  /** The last event of the next app that was looked at: many may be kept, and a run that ends among them is continued behind it. */
   let lastEventId = ''
   /** By app, or app and test mode, the last event whose answers were erased, so that events that are kept longer are looked at once. */
   const answersErasedTo = new Map<string, string>()
@@ -49,9 +50,11 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
   }
 
   /** Answers false when the run ended before everything was erased. */
-  async function eraseExpired({ _id: app_id, settings }: App): Promise<boolean> {
-    const resolved = resolveSettings(settings)
-    const before = clock.now() - retentionMs(resolved, 'live')
+  async function eraseExpired(app: App): Promise<boolean> {
+    const app_id = app._id
+    const now = clock.now()
+    const resolved = resolveSettings(settingsAt(app, now))
+    const before = now - retentionMs(resolved, 'live')
     for (const [collection, prefix] of [
       ['fraud_decisions', 'frd'],
       ['refusals', 'rfs'],
@@ -62,7 +65,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
     }
     if (!(await removeEvents(app_id, before))) return false
     if (!(await eraseEventAnswers({ app_id }, before))) return false
-    if (!(await eraseEventAnswers({ app_id, mode: 'test' }, clock.now() - retentionMs(resolved, 'test')))) return false
+    if (!(await eraseEventAnswers({ app_id, mode: 'test' }, now - retentionMs(resolved, 'test')))) return false
     return (await eraseOtps(app_id, 'otp', before)) && eraseOtps(app_id, 'msg', before)
   }
 

@@ -8,6 +8,8 @@
 //   reindex-metadata.ts       renews the documents by which a verification is found through its metadata
 //   reindex-claims.ts         renews idempotency keys
 //   reseal-refusals.ts        renews whom refusals are about
+//   reseal-rules.ts           renews which recipients asked for no more messages
+//   reseal-events.ts          renews what endpoints answered
 //
 // A pass reads in the order of `_id`. An index of documents to renew would cost every send, for a rotation that happens once a year.
 import type { Clock } from '../../infra/clock.ts'

@@ -37,7 +37,7 @@ interface KnownSlots {
 }
 
 export function createRouteCounts(): RouteCountsOfApp {
-  /** Of the hours that may still change. */
+  /** The cells of the hours that may still change. */
   const cellsByHour = new Map<number, Cells>()
   const hoursByRoute = new Map<string, HoursOfRoute>()
   const slotsById = new Map<string, KnownSlots>()

@@ -47,7 +47,7 @@ const HOUR_IS_RECOUNTED_AFTER_MS = HOUR_IS_FINAL_AFTER_MS + 2 * HOUR_MS
 
 interface KnownApp {
   counts: RouteCountsOfApp
-  /** Of the counts, when they were last used. */
+  /** How large the counts were when they were last used. */
   size: number
   /** Hours whose slots have changed. */
   changedHours: Set<number>

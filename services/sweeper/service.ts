@@ -12,8 +12,9 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { PARTITIONS } from '../../infra/partitions.ts'
+import { createReading } from '../../infra/reading.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import { createReadBacklog } from '../domain/backlog/backlog.ts'
+import { readBacklog } from '../domain/backlog/backlog.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
 import { createConsoleMails } from '../domain/tenancy/console-mail.ts'
@@ -22,6 +23,7 @@ import { createRelay, messageIn } from '../domain/verifications/outbox.ts'
 import { createRemind } from '../domain/webhooks/queue-messages.ts'
 import { createAddressListSweeps } from './address-lists.ts'
 import { createBacklogRouter, showBacklog } from './backlog.ts'
+import { createDeletionSweeps } from './deletions.ts'
 import { createHoldSweeps } from './holds.ts'
 import { createIncidentSweeps } from './incidents.ts'
 import { showOutbox } from './outbox-age.ts'
@@ -32,6 +34,7 @@ import { createRotationSweeps } from './rotation.ts'
 import { createRouteSweeps } from './routes.ts'
 import { createServiceOutages } from './service-outages.ts'
 import { createSettleSweeps } from './settled-entries.ts'
+import { createSpendSweeps } from './spend.ts'
 import { createStatsSweeps } from './stats.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 import { createTellNotices } from './tell-notices.ts'
@@ -41,6 +44,8 @@ import { createWebhookSweeps } from './webhooks.ts'
 const SWEEP_EVERY_MS = 1_000
 /** A process looks at its leases every second and renews each one only every five. */
 const LEASE = { forMs: 15_000, renewBelowMs: 10_000 }
+/** It is counted in all of the store, and scalers ask for it as often as they like. */
+const BACKLOG_FRESH_MS = 2_000
 /** Per sweep and run: a lease must not end while a backlog is swept. */
 const MAX_ROWS_PER_SWEEP = 25 * SWEEP_BATCH
 
@@ -88,13 +93,16 @@ export function createSweeperService({
     ...createWebhookSweeps({ store, remind, clock }),
     ...createHoldSweeps({ store, accounts, clock }),
     ...createSettleSweeps({ store, clock }),
+    ...createSpendSweeps({ store, clock }),
     ...addressLists.sweeps,
     ...createRotationSweeps({ store, keyring, clock, log, metrics }),
     ...createRetentionSweeps({ store, clock, log }),
     ...createStatsSweeps({ store, clock, log }),
     ...createRouteSweeps({ store, outages, clock, log }),
-    ...createIncidentSweeps({ store, tenancy: createTenancy({ store, keyring }), clock, log, metrics }),
+    ...createIncidentSweeps({ store, tenancy: createTenancy({ store, keyring, clock }), clock, log, metrics }),
     ...tellNotices.sweeps,
+    // The last, so that what is due of a deleted app was settled before.
+    ...createDeletionSweeps({ store, accounts, clock, log }),
   })
   let stopping = false
   let paused = false
@@ -106,8 +114,8 @@ export function createSweeperService({
     if (!held.includes(0)) metrics.silentRoutes.reset()
   })
   showOutbox({ store, clock, metrics, partitions: () => held })
-  const readBacklog = createReadBacklog({ store, broker, clock })
-  showBacklog({ readBacklog, metrics, isShown: () => held.includes(0) })
+  const backlog = createReading({ read: () => readBacklog({ store, broker, clock }), clock, freshMs: BACKLOG_FRESH_MS })
+  showBacklog({ backlog, metrics, isShown: () => held.includes(0) })
   let cancelNext = (): void => {}
   let sweeping = Promise.resolve()
 
@@ -163,7 +171,7 @@ export function createSweeperService({
   }
 
   return {
-    monitoringRouter: createBacklogRouter(readBacklog),
+    monitoringRouter: createBacklogRouter(backlog),
     async attach() {
       // The process before may have left messages that users wait for, and no other process sends them.
       scheduleSweep(soleProcess ? 0 : SWEEP_EVERY_MS)

@@ -45,8 +45,7 @@ export function createOtpSweeps({ store, broker, relay, clock, soleProcess }: Ot
       const now = clock.now()
       const stuck = await findDue(otps, partitions, 'outbox_at', Math.max(beforeStart, now - OUTBOX_STUCK_MS))
       await otps.update([{ ids: stuck.map(({ _id }) => _id), update: postponeOutbox(now) }])
-      // All are in the outbox, also webhook events that an earlier release has put there.
-      for (const { _id, outbox } of stuck) relay.publish(_id, outbox, () => true)
+      for (const { _id, outbox } of stuck) relay.publish(_id, outbox)
       return stuck.length
     },
   }

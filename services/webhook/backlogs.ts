@@ -46,8 +46,8 @@ export interface BacklogDeps {
   log: Logger
 }
 
-/** Kept events are sent no faster than this: their endpoint may just have recovered. */
-const KEPT_PER_SECOND = 50
+/** Events are sent no faster than this to an endpoint that may just have recovered. */
+const RECOVERY_PER_SECOND = 50
 const DRAIN_PAGE = 200
 /** The sweeper acts on a mark after MARK_AHEAD_MS. A mark is renewed well before, so that it covers events put into the backlog since. */
 const MARK_AHEAD_MS = 30_000
@@ -85,8 +85,8 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
       const next = oldest.slice(tried, tried + freeSlots(ready, first))
       tried += next.length
       await attempt(next, ready)
-      const kept = next.filter(({ backlog }) => backlog === 'kept').length
-      if (kept > 0) await sleep(clock, (kept * 1000) / KEPT_PER_SECOND)
+      const recovering = next.filter(({ backlog }) => backlog === 'recovery').length
+      if (recovering > 0) await sleep(clock, (recovering * 1000) / RECOVERY_PER_SECOND)
     }
     return tried > 0 ? 'more' : 'over'
   }
@@ -200,7 +200,7 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   async function park(started: EventDoc): Promise<void> {
     const { _id, rev } = started
     const endpoint = await endpoints.get(started)
-    const backlog = endpoint && isPaused(endpoint) ? 'kept' : 'overflow'
+    const backlog = endpoint && isPaused(endpoint) ? 'recovery' : 'overflow'
     if (backlog === 'overflow') await mark(started)
     await events.change([{ _id, rev, update: cancelAttempt(started, backlog) }])
     if (backlog === 'overflow') drain(started)

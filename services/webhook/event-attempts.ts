@@ -10,8 +10,8 @@ import { isSuccess } from '../../machines/endpoint.ts'
 import type { Metadata } from '../domain/verifications/metadata.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
-import type { Call } from './call.ts'
-import { type RecordResult, subjectOf } from './call-results.ts'
+import type { EndpointCall } from './endpoint-call.ts'
+import { type RecordResult, subjectOf } from './endpoint-results.ts'
 import { type Endpoint, isCallable } from './endpoints.ts'
 import * as change from './event-changes.ts'
 import type { Slots, Tenant } from './slots.ts'
@@ -36,7 +36,7 @@ export interface EventAttemptsDeps {
   events: Pick<Docs<EventDoc>, 'change'>
   /** Endpoints that keep failing share a pool of their own, so that they never take the slots of the healthy ones. */
   slots: { healthy: Slots; failing: Slots }
-  call: Call
+  call: EndpointCall
   /** Null once they are erased, or their verification is gone. Throws while they cannot be read. */
   metadataOf(event: EventDoc): Promise<Metadata | null>
   recordResult: RecordResult

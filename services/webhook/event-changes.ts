@@ -1,21 +1,22 @@
-// The changes of an event's document, one for each step of its delivery. In: the event as it was read, and the time. Out: members to set,
-// unset and push. Pure. A change is applied only if the event still has the revision that was read.
-import type { Operators } from '../../infra/store/docs.ts'
+// The changes of an event's document, one for each step of its delivery. In: the event as it was read, and the time. Out: members to set
+// and unset, and the attempt to add. Pure. A change is applied only if the event still has the revision that was read.
+import type { Operators, Pipeline } from '../../infra/store/docs.ts'
 import { isSuccess } from '../../machines/endpoint.ts'
 import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
 import type { Backlog, EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
 import { MESSAGE_LOST_AFTER_MS, purgeNotBefore } from '../domain/webhooks/new-event.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
-import { CALL_TIMEOUT_MS, type CallResult } from './call.ts'
+import { ENDPOINT_TIMEOUT_MS, type EndpointResult } from './endpoint-call.ts'
 
 type Change = Operators<EventDoc>
+type Members = Pick<Change, '$set' | '$unset'>
 
-/** Of all rounds together. */
+/** How many attempts of all rounds together are kept. */
 const MAX_ATTEMPTS_KEPT = 20
 
 /** After this time the process that made the call is taken for dead, and the end of the call for unknown. */
 export const assumedLostAt = (attempt_started_at: number): number =>
-  attempt_started_at + CALL_TIMEOUT_MS + MESSAGE_LOST_AFTER_MS
+  attempt_started_at + ENDPOINT_TIMEOUT_MS + MESSAGE_LOST_AFTER_MS
 
 /** The times of an attempt that is started now. */
 export const attemptTimes = (now: number): Required<Pick<EventDoc, 'attempt_started_at' | 'due_at'>> => ({
@@ -33,14 +34,14 @@ export const inBacklog = (
   backlog: Backlog,
 ): Required<Pick<EventDoc, 'backlog' | 'backlog_at'>> => ({ backlog, backlog_at: created_at })
 
-/** The process that wins this change makes the attempt. A kept event starts a new round. */
+/** The process that wins this change makes the attempt. An event of a recovery starts a new round. */
 export function startAttempt(
   event: EventDoc,
   now: number,
   { longestMs }: RetrySchedule,
 ): Required<Pick<Change, '$set' | '$unset'>> {
   const { round, tries } = event
-  const startsNewRound = event.backlog === 'kept' && tries > 0
+  const startsNewRound = event.backlog === 'recovery' && tries > 0
   const attempt = startsNewRound ? { round: round + 1, tries: 1 } : { round, tries: tries + 1 }
   const purge_at = purgeNotBefore(event, now + MIN_EVENT_RETENTION_MS + longestMs)
   return {
@@ -60,28 +61,39 @@ export function withAttemptStarted(event: EventDoc, { $set }: ReturnType<typeof 
   return { ...rest, ...($set as Partial<EventDoc>), rev: event.rev + 1 }
 }
 
-const pushAttempt = (event: EventDoc, result: CallResult): NonNullable<Change['$push']> => {
+/** Changes the event and adds the result of its call. The engine decides whether the answer is kept: the person may have been erased while
+ *  the endpoint was called, which leaves the revision as it is. */
+function withResult(event: EventDoc, result: EndpointResult, { $set = {}, $unset = {} }: Members = {}): Pipeline {
   const { round, tries } = event
-  const { at, ms, status, error } = result
-  const response = event.discard_answers ? null : result.response
-  const attempt: EventAttempt = { round, attempt: tries, at, ms, status, error, response }
-  return { attempts: { $each: [attempt], $slice: -MAX_ATTEMPTS_KEPT } }
+  const { at, ms, status, error, sealed_response } = result
+  const attempt: { [M in keyof EventAttempt]: unknown } = {
+    round,
+    attempt: tries,
+    at,
+    ms,
+    status,
+    error,
+    sealed_response: { $cond: ['$discard_answers', null, sealed_response] },
+  }
+  const attempts = { $slice: [{ $concatArrays: ['$attempts', [attempt]] }, -MAX_ATTEMPTS_KEPT] }
+  const unset = Object.keys($unset)
+  return [{ $set: { ...$set, attempts } }, ...(unset.length === 0 ? [] : [{ $unset: unset }])]
 }
 
-export const markDelivered = (event: EventDoc, result: CallResult): Change => ({
-  $set: { status: 'delivered' },
-  $unset: { ...NOT_UNDER_WAY, ...NOT_SCHEDULED },
-  $push: pushAttempt(event, result),
-})
+export const markDelivered = (event: EventDoc, result: EndpointResult): Pipeline =>
+  withResult(event, result, {
+    $set: { status: 'delivered' },
+    $unset: { ...NOT_UNDER_WAY, ...NOT_SCHEDULED },
+  })
 
-export const scheduleRetry = (event: EventDoc, result: CallResult, next_attempt_at: number): Change => ({
-  $set: { next_attempt_at, due_at: next_attempt_at + MESSAGE_LOST_AFTER_MS },
-  $unset: NOT_UNDER_WAY,
-  $push: pushAttempt(event, result),
-})
+export const scheduleRetry = (event: EventDoc, result: EndpointResult, next_attempt_at: number): Pipeline =>
+  withResult(event, result, {
+    $set: { next_attempt_at, due_at: next_attempt_at + MESSAGE_LOST_AFTER_MS },
+    $unset: NOT_UNDER_WAY,
+  })
 
 /** Its attempt was started and no call made. Does not count as an attempt, which is due again at the given time. */
-export const postponeAttempt = (event: EventDoc, next_attempt_at: number): Change => ({
+export const postponeAttempt = (event: EventDoc, next_attempt_at: number): Members => ({
   $set: { tries: event.tries - 1, next_attempt_at, due_at: next_attempt_at },
   $unset: NOT_UNDER_WAY,
 })
@@ -93,21 +105,19 @@ export function postponeUnread(event: EventDoc, now: number, next_attempt_at: nu
 }
 
 /** The same after a call that says nothing about its endpoint. */
-export const returnAttempt = (event: EventDoc, result: CallResult, next_attempt_at: number): Change => ({
-  ...postponeAttempt(event, next_attempt_at),
-  $push: pushAttempt(event, result),
-})
+export const returnAttempt = (event: EventDoc, result: EndpointResult, next_attempt_at: number): Pipeline =>
+  withResult(event, result, postponeAttempt(event, next_attempt_at))
 
 /** `failed` when its attempts are used up, `held` when its endpoint is paused. Enabling the endpoint sends both. */
-export const keepAfterFailure = (event: EventDoc, result: CallResult, status: 'failed' | 'held'): Change => ({
-  $set: { status, ...inBacklog(event, 'kept') },
-  $unset: { ...NOT_UNDER_WAY, ...NOT_SCHEDULED },
-  $push: pushAttempt(event, result),
-})
+export const keepAfterFailure = (event: EventDoc, result: EndpointResult, status: 'failed' | 'held'): Pipeline =>
+  withResult(event, result, {
+    $set: { status, ...inBacklog(event, 'recovery') },
+    $unset: { ...NOT_UNDER_WAY, ...NOT_SCHEDULED },
+  })
 
 /** Its attempt is due while its endpoint is paused. Does not count as an attempt. */
 export const keepWhilePaused = (event: EventDoc): Change => ({
-  $set: { status: 'held', ...inBacklog(event, 'kept') },
+  $set: { status: 'held', ...inBacklog(event, 'recovery') },
   $unset: NOT_SCHEDULED,
 })
 
@@ -119,13 +129,13 @@ export const moveToBacklog = (event: EventDoc): Change => ({
 
 /** Its endpoint was enabled: the planned retry is given up for a new round of attempts, which begins as soon as the backlog is sent. */
 export const releaseRetry = (event: EventDoc): Change => ({
-  $set: inBacklog(event, 'kept'),
+  $set: inBacklog(event, 'recovery'),
   $unset: NOT_SCHEDULED,
 })
 
 /** Its attempt was started and no call made. Does not count as an attempt. */
 export const cancelAttempt = (event: EventDoc, backlog: Backlog): Change => ({
-  $set: { status: backlog === 'kept' ? 'held' : 'pending', tries: event.tries - 1, ...inBacklog(event, backlog) },
+  $set: { status: backlog === 'recovery' ? 'held' : 'pending', tries: event.tries - 1, ...inBacklog(event, backlog) },
   $unset: { ...NOT_UNDER_WAY, ...NOT_SCHEDULED },
 })
 
@@ -136,9 +146,7 @@ export const markUnsent = (): Change => ({
 })
 
 /** A result that comes after the event was replayed, or after the process that made the call was taken for dead. */
-export const recordLateAttempt = (event: EventDoc, result: CallResult): Change => ({
-  $push: pushAttempt(event, result),
-})
+export const recordLateAttempt = (event: EventDoc, result: EndpointResult): Pipeline => withResult(event, result)
 
-export const attemptOutcome = (result: CallResult): string =>
+export const attemptOutcome = (result: EndpointResult): string =>
   isSuccess(result) ? 'delivered' : (result.error ?? 'refused')

@@ -95,7 +95,7 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
   async function prepareFor(endpoint: Endpoint, fields: NewEventFields): Promise<PreparedEvent> {
     const ref = refOf(endpoint)
     if (isPaused(endpoint))
-      return { event: { ...newEvent(fields, 'held', ref), ...inBacklog(fields, 'kept') }, call: null }
+      return { event: { ...newEvent(fields, 'held', ref), ...inBacklog(fields, 'recovery') }, call: null }
     const pending = newEvent(fields, 'pending', ref)
     const slot = attempts.takeSlot(endpoint, pending)
     if (slot === null) {

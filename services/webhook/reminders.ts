@@ -10,7 +10,7 @@ import type { EventDoc } from '../domain/webhooks/documents.ts'
 import type { AttemptReminder } from '../domain/webhooks/queue-messages.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import type { Backlogs } from './backlogs.ts'
-import type { RecordResult } from './call-results.ts'
+import type { RecordResult } from './endpoint-results.ts'
 import { type Endpoint, type Endpoints, isCallable, isPaused } from './endpoints.ts'
 import type { EventAttempts } from './event-attempts.ts'
 import * as change from './event-changes.ts'
@@ -88,7 +88,13 @@ export function createReminders(deps: ReminderDeps): Reminders {
   /** The process that made the call has died. The call may have arrived. */
   async function endLostCall(event: EventDoc, attempt_started_at: number): Promise<void> {
     if (clock.now() < change.assumedLostAt(attempt_started_at)) return
-    await recordResult(event, { at: attempt_started_at, ms: null, status: null, error: 'unknown', response: null })
+    await recordResult(event, {
+      at: attempt_started_at,
+      ms: null,
+      status: null,
+      error: 'unknown',
+      sealed_response: null,
+    })
   }
 
   return {

@@ -35,10 +35,11 @@ import {
 } from '../domain/webhooks/queue-messages.ts'
 import { createRetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import { createBacklogs } from './backlogs.ts'
-import { CALL_TIMEOUT_MS, createEndpointCalls } from './call.ts'
-import { createRecordResult } from './call-results.ts'
+import { createEndpointCalls, ENDPOINT_TIMEOUT_MS } from './endpoint-call.ts'
+import { createRecordResult } from './endpoint-results.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createEventAttempts } from './event-attempts.ts'
+import { createKeepAnswer } from './kept-answers.ts'
 import { createAcceptEvents } from './new-events.ts'
 import { createReminders, RETRY_MS } from './reminders.ts'
 import { createSlots } from './slots.ts'
@@ -61,7 +62,7 @@ const FLOW = { prefetch: 256, batch: 64, parallel: 4 }
 const MAX_CALLS = { maxTotal: 1_000, maxPerCompany: 200 }
 const MAX_CALLS_TO_FAILING = { maxTotal: 250, maxPerCompany: 50 }
 /** How long calls under way when the process stops may take to end, and their results to be stored. */
-const CALLS_GRACE_MS = CALL_TIMEOUT_MS + 1_000
+const CALLS_GRACE_MS = ENDPOINT_TIMEOUT_MS + 1_000
 
 export function createWebhookService(deps: WebhookDeps): Service {
   const { config, broker, store, keyring, outbound, clock, log, metrics, random = Math.random } = deps
@@ -70,13 +71,14 @@ export function createWebhookService(deps: WebhookDeps): Service {
   const mayWork = (): boolean => working
   const [events, webhooks] = [batchDocs(store.docs('events')), store.docs('webhooks')]
   const [otps, joinedIds] = [batchDocs(store.docs('otps')), store.docs('joined_ids')]
-  const tenancy = createTenancy({ store, keyring })
+  const tenancy = createTenancy({ store, keyring, clock })
   const retrySchedule = createRetrySchedule(config.backoff.webhook)
   const slots = { healthy: createSlots(MAX_CALLS), failing: createSlots(MAX_CALLS_TO_FAILING) }
   const endpoints = createEndpoints({ webhooks, tenancy, clock, log, metrics })
   const remind = createRemind({ broker, log })
   const recordResult = createRecordResult({ events, endpoints, retrySchedule, remind, random, clock, log, metrics })
-  const calls = createEndpointCalls({ outbound, clock })
+  const keepAnswer = createKeepAnswer({ keyring, otps, joinedIds })
+  const calls = createEndpointCalls({ outbound, keepAnswer, clock })
   const attempts = createEventAttempts({
     events,
     slots,

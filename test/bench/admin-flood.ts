@@ -1,6 +1,6 @@
 // A company does its worst at the admin API beside another that sends, all in one process on embedded engines: callers
 // that change settings as large as they may be, and viewers of the audit log. Out: how long everybody waits, quietly
-// and meanwhile, and the memory of the process. `admin-flood -- --against <checkout>` runs the process of another
+// and meanwhile, how long the process holds its event loop at a time, and its memory. `admin-flood -- --against <checkout>` runs the process of another
 // checkout instead, which must be built (`npm run build:test`).
 import { Buffer } from 'node:buffer'
 import { join, resolve } from 'node:path'
@@ -11,6 +11,7 @@ import { createEmbeddedStore } from '../../infra/store/embedded.ts'
 import { createSessions, csrfTokenOf } from '../../services/dashboard/sign-in/sessions.ts'
 import { COLLECTIONS } from '../../services/domain/collections.ts'
 import type { UserRole } from '../../services/domain/users/documents.ts'
+import type { Child } from '../support/child.ts'
 import type { Env, Site } from '../support/site.ts'
 import { addUser, testGrants } from '../support/users.ts'
 import { quantile } from './measure.ts'
@@ -58,7 +59,7 @@ export default async function adminFlood(): Promise<void> {
   const checkout = resolve(process.argv[at < 0 ? -1 : at + 1] ?? '.')
   const launch = {
     ...(at < 0 ? {} : { folder: join(checkout, 'dist/test/bench') }),
-    flags: [`--max-old-space-size=${HEAP_MB}`],
+    flags: [`--max-old-space-size=${HEAP_MB}`, '--import', join(import.meta.dirname, 'holds.preload.js')],
   }
   const visitors: Visitor[] = []
   const prepare = async ({ env }: Site): Promise<void> => {
@@ -67,14 +68,17 @@ export default async function adminFlood(): Promise<void> {
   await useAndClose(
     [startCountersign('embedded', ALL_IN_ONE, { bootstrap: BOOTSTRAP, prepare, launch })],
     async ([{ url, processes }]) => {
-      const pid = processes[0]?.process.pid ?? 0
+      const [child] = processes as [Child]
+      const pid = child.process.pid ?? 0
       const [developer, viewer] = visitors as [Visitor, Visitor]
       const sending = (measureMs: number) =>
         offerOpenLoop({ url, key: KEY, perSecond: SENDS_PER_SECOND, measureMs, patienceMs: 15_000 })
-      const ended = processes[0]?.exited.then(() => 'THE PROCESS ENDED')
+      const ended = child.exited.then(() => 'THE PROCESS ENDED')
       await sending(QUIET_MS)
       const quiet = await sending(QUIET_MS)
-      console.log(`  quiet   sends p50 ${ms(quiet.accepted.p50)}, p99 ${ms(quiet.accepted.p99)}; ${memory(pid)}`)
+      console.log(
+        `  quiet   sends p50 ${ms(quiet.accepted.p50)}, p99 ${ms(quiet.accepted.p99)}; ${await askHolds(child)}; ${memory(pid)}`,
+      )
       const until = performance.now() + FLOOD_MS
       const times: Times = {}
       const flood = [
@@ -88,7 +92,7 @@ export default async function adminFlood(): Promise<void> {
       // A quantile of nothing says nothing.
       const isMet = during.accepted.count > 0 && quiet.accepted.count > 0 && ratio <= AIM
       console.log(
-        `  flood   sends p50 ${ms(during.accepted.p50)}, p99 ${ms(during.accepted.p99)}: ${ratio.toFixed(1)} × quiet, aim ≤ ${AIM}: ${isMet ? 'met' : 'MISSED'}; accepted ${during.accepted.count}, refused ${during.refused.count}, unanswered ${during.unanswered}; ${memory(pid)}`,
+        `  flood   sends p50 ${ms(during.accepted.p50)}, p99 ${ms(during.accepted.p99)}: ${ratio.toFixed(1)} × quiet, aim ≤ ${AIM}: ${isMet ? 'met' : 'MISSED'}; accepted ${during.accepted.count}, refused ${during.refused.count}, unanswered ${during.unanswered}; ${await askHolds(child)}; ${memory(pid)}`,
       )
       for (const [what, all] of Object.entries(times).sort())
         console.log(`    ${what.padEnd(22)} ${String(all.length).padStart(6)} times, p99 ${ms(quantile(all, 0.99))}`)
@@ -153,6 +157,15 @@ async function timed(times: Times, what: string, url: string, init: RequestInit)
   const name = `${what} ${status}`
   times[name] ??= []
   times[name].push(performance.now() - begun)
+}
+
+/** See holds.preload.ts. */
+async function askHolds({ process, lines, waitForLine }: Child): Promise<string> {
+  const isHolds = (line: string) => line.startsWith('{"asked"')
+  const asked = lines.filter(isHolds).length + 1
+  process.kill('SIGWINCH')
+  const { longest, long } = JSON.parse(await waitForLine(line => line.startsWith(`{"asked":${asked},`)))
+  return `held the loop for ${longest.join(', ')} ms at most, ${long} times over 20 ms`
 }
 
 const ms = (value: number): string => (Number.isFinite(value) ? `${Math.round(value)} ms` : '-')

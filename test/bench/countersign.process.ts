@@ -1,5 +1,4 @@
-// Runs services/main.ts on its own queues (AMQP_PREFIX). Prints its URL once it is ready, at any log level, and its use of memory on
-// SIGUSR2.
+// Runs services/main.ts on its own queues (AMQP_PREFIX). Prints its URL once it is ready, at any log level.
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
 import { readConfig } from '../../infra/config/config.ts'
@@ -15,11 +14,5 @@ const log = createLog({ level: config.logLevel })
 const engines = await openEngines(config, systemClock, log, { prefix: process.env.AMQP_PREFIX ?? '' })
 const running = await start(config, { log, engines })
 process.once('SIGTERM', () => void running.stop().then(() => process.exit(0)))
-let asked = 0
-process.on('SIGUSR2', () => {
-  globalThis.gc?.()
-  asked += 1
-  console.log(JSON.stringify({ asked, ...process.memoryUsage() }))
-})
 await running.ready
 console.log(JSON.stringify({ url: running.url }))

@@ -14,6 +14,7 @@ import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/b
 import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
 import { tallyId } from '../../services/domain/fraud/documents.ts'
 import { createAccounts } from '../../services/domain/money/accounts.ts'
+import { createOptOuts } from '../../services/domain/recipients/opt-outs.ts'
 import { createTenancy } from '../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 import { inFlight } from '../../services/domain/verifications/encryption-context.ts'
@@ -92,7 +93,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
   /** The part of services/otp/service.ts that answers calls. */
   function startProcess() {
     const { log, output } = createCapturedLog()
-    const apps = createAppCache({ tenancy: createTenancy({ store, keyring }), clock, log })
+    const apps = createAppCache({ tenancy: createTenancy({ store, keyring, clock }), clock })
     const otps = batchDocs(store.docs('otps'))
     const recentOtps = createBoundedMap<OtpDoc>(1_000)
     const limits = createLimits({ counters: batchDocs(store.docs('counters')), clock })
@@ -118,6 +119,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
       joinedIds: store.docs('joined_ids'),
       metadataIndexes: store.docs('metadata_indexes'),
       recentOtps,
+      optOuts: createOptOuts({ rules: store.docs('recipient_rules'), keyring }),
       claims: createClaims({ claims: batchDocs(store.docs('claims')), otps, clock }),
       relay,
       limits,

@@ -4,7 +4,7 @@ import process from 'node:process'
 import { type Child, spawnChild } from '../support/child.ts'
 
 /** BENCH_NODE_FLAGS takes, for example, `--cpu-prof --cpu-prof-dir=…` for a profile of each process. */
-const FLAGS = ['--expose-gc', ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])]
+const FLAGS = process.env.BENCH_NODE_FLAGS?.split(' ') ?? []
 
 export interface LaunchOptions {
   /** The compiled files of another checkout's bench. */

@@ -2,10 +2,6 @@
 import process from 'node:process'
 
 const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
-  engines: {
-    about: 'what the broker and the store do by themselves, on each engine set, against plain use of the same engine',
-    run: async () => (await import('./engines.ts')).default(),
-  },
   send: {
     about: 'sends per second over HTTP, one process per role on RabbitMQ and MongoDB, against a bare pipeline',
     run: async () => (await import('./send.ts')).default(),
@@ -28,23 +24,10 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     about: 'events per second to a backend, against bare signed POSTs; the delay of others while one endpoint hangs',
     run: async () => (await import('./webhook.ts')).default(),
   },
-  trust: {
-    about: 'sends with money, limits and reputation, against the same with none of them',
-    run: async () => (await import('./trust.ts')).default(),
-  },
-  channel: {
-    about:
-      'messages through channel actors to a provider on loopback, against bare HTTP calls (BENCH_MESSAGES: how many)',
-    run: async () => (await import('./channel.ts')).default(),
-  },
   scale: {
     about:
       'one, two and four processes of a channel and of the OTP role, each bounded so that the machine is not the limit (BENCH_PARTS: channel,otp)',
     run: async () => (await import('./scale.ts')).default(),
-  },
-  memory: {
-    about: 'what the process uses while it sends and sends, all in one on embedded engines (BENCH_SENDS: how many)',
-    run: async () => (await import('./memory.ts')).default(),
   },
   overload: {
     about:
@@ -55,24 +38,6 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     about:
       'sends beside a company that does its worst at the admin API, in a heap of 256 MB (BENCH_FLOOD_MS: how long, 300000 for five minutes; BENCH_CALLERS; BENCH_SENDS_PER_SECOND); `-- --against <checkout>`: the process of another checkout',
     run: async () => (await import('./admin-flood.ts')).default(),
-  },
-  stored: {
-    about: 'sends with many verifications stored already, against none (BENCH_OTPS: how many)',
-    run: async () => (await import('./stored.ts')).default(),
-  },
-  admin: {
-    about:
-      'each query of the admin API with many verifications stored (BENCH_OTPS: how many; BENCH_APPS: in how many apps)',
-    run: async () => (await import('./admin.ts')).default(),
-  },
-  csv: {
-    about: 'the longest CSV export: rows, time, memory, and how long others wait (BENCH_OTPS: how many are stored)',
-    run: async () => (await import('./csv.ts')).default(),
-  },
-  stats: {
-    about:
-      'statistics of many verifications: whether every cell is exact, and how long a query takes (BENCH_OTPS: how many)',
-    run: async () => (await import('./stats.ts')).default(),
   },
   fraud: {
     about:
@@ -92,10 +57,6 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
   try: {
     about: 'trying settings on the sends of a past week, and whether unchanged ones differ (BENCH_SENDS: how many)',
     run: async () => (await import('./try.ts')).default(),
-  },
-  ip: {
-    about: 'looking addresses up in many ranges against few, and importing them (BENCH_RANGES: how many)',
-    run: async () => (await import('./ip.ts')).default(),
   },
 }
 

@@ -2,7 +2,7 @@
 // the same run: rounds alternate, and the median of each counts.
 
 /** Runs one round and answers its figure. */
-export type Contender = () => Promise<number>
+type Contender = () => Promise<number>
 
 const ROUNDS = 5
 const ROUND_MS = 600
@@ -47,17 +47,6 @@ export function perSecond(inFlight: number, work: (lane: number) => Promise<numb
     await Promise.all(Array.from({ length: inFlight }, lane))
     return (units * 1000) / ROUND_MS
   }
-}
-
-/** How long each of `count` calls took, one after the other, in milliseconds. */
-export async function durations(count: number, work: () => Promise<unknown>): Promise<number[]> {
-  const times: number[] = []
-  for (let call = 0; call < count; call++) {
-    const begin = performance.now()
-    await work()
-    times.push(performance.now() - begin)
-  }
-  return times
 }
 
 export function quantile(figures: readonly number[], share: number): number {

@@ -33,9 +33,9 @@ async function createKey(page: Page, { name = '', kind = 'Server', mode = 'Test'
 const isSeenWhole = (field: Locator): Promise<boolean> =>
   field.evaluate(one => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight)
 
-describeInBrowserOnce('API keys in the dashboard', (open, start) => {
+describeInBrowserOnce('API keys in the dashboard', open => {
   it('are created, shown once, used, and refused after they are revoked', async () => {
-    const { page, countersign } = await open.operator(await start())
+    const { page, countersign } = await open.shop()
     await openKeys(page)
     const key = await createKey(page, { name: 'checkout' })
     expect(key).to.match(/^sk_test_[0-9A-Za-z]{40,}$/)
@@ -64,7 +64,7 @@ describeInBrowserOnce('API keys in the dashboard', (open, start) => {
   })
 
   it('are renamed, and a name that is too long is refused in words beside its field', async () => {
-    const { page } = await open.operator(await start())
+    const { page } = await open.shop()
     await openKeys(page)
     await createKey(page, { name: 'checkout', kind: 'Publishable', mode: 'Live' })
     await button(page, 'Done').click()
@@ -82,7 +82,7 @@ describeInBrowserOnce('API keys in the dashboard', (open, start) => {
   })
 
   it('are seen by a viewer, who can neither create nor revoke them', async () => {
-    const { page } = await open.user(await start(), 'cmp_demo', 'viewer')
+    const { page } = await open.member('viewer')
     await openKeys(page)
     await rowOf(page, 'sk_test_').waitFor()
     expect(await button(page, 'Create key').isDisabled()).to.equal(true)
@@ -93,9 +93,9 @@ describeInBrowserOnce('API keys in the dashboard', (open, start) => {
   })
 })
 
-describeInBrowserOnce('the screen API Keys', (open, start) => {
+describeInBrowserOnce('the screen API Keys', open => {
   it('has a tree for screen readers: headings, a table with its columns, buttons told apart by their rows', async () => {
-    const { page } = await open.operator(await start())
+    const { page } = await open.shop()
     await openKeys(page)
     await createKey(page, { name: 'checkout' })
     await button(page, 'Done').click()
@@ -135,24 +135,24 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
   })
 
   it("shows the app's SIDs in Twilio's API, with a sample that holds them and can be copied", async () => {
-    const { page, countersign } = await open.operator(await start())
+    const { page, countersign, app, company } = await open.shop()
     await openKeys(page)
     const card = page.getByRole('region', { name: 'Twilio Verify' })
-    const service = twilioSid('app', 'app_demo')
+    const service = twilioSid('app', app)
     await card.getByText(service, { exact: true }).waitFor()
-    await card.getByText(twilioSid('cmp', 'cmp_demo'), { exact: true }).waitFor()
+    await card.getByText(twilioSid('cmp', company), { exact: true }).waitFor()
     await card.getByRole('button', { name: 'Copy Service SID' }).click()
     await card.getByText('Copied').waitFor()
     expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(service)
     await card.getByText("Use Twilio's library").click()
     const sample = await card.getByRole('figure').filter({ hasText: 'Node.js' }).locator('code').textContent()
-    for (const part of [service, twilioSid('cmp', 'cmp_demo'), `${countersign.url}/compat/twilio`])
+    for (const part of [service, twilioSid('cmp', company), `${countersign.url}/compat/twilio`])
       expect(sample).to.include(part)
     await expectAccessible(page)
   })
 
   it('is worked with the keyboard alone, and the focus is never lost', async () => {
-    const { page } = await open.operator(await start())
+    const { page } = await open.shop()
     await openKeys(page)
     const focused = page.locator(':focus')
     await button(page, 'Create key').focus()
@@ -176,7 +176,7 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
   })
 
   it('keeps the dialog open while a key is created and shown, so that the key is not lost', async () => {
-    const { page } = await open.operator(await start())
+    const { page } = await open.shop()
     await openKeys(page)
     const { released, release } = createGate()
     await page.route('**/admin/v1/apps/*/keys', async (route, request) => {
@@ -201,7 +201,7 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
   })
 
   it('keeps a question open until its change has ended, and says there why it was refused', async () => {
-    const { page } = await open.operator(await start())
+    const { page } = await open.shop()
     await openKeys(page)
     await createKey(page, { name: 'checkout' })
     await button(page, 'Done').click()
@@ -224,7 +224,7 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
   })
 
   it('keeps a key that is not acknowledged, whatever the browser does', async () => {
-    const { page } = await open.operator(await start())
+    const { page } = await open.shop()
     await page.goto('/routing')
     await page.getByRole('link', { name: 'API Keys', exact: true }).click()
     const key = await createKey(page)
@@ -246,7 +246,7 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
   })
 
   it('gives a command that works as it is', async () => {
-    const { page, countersign } = await open.operator(await start())
+    const { page, countersign } = await open.shop()
     await openKeys(page)
     const key = await createKey(page)
     await page.getByText('Use it with curl').click()
@@ -258,7 +258,7 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
 
   for (const theme of ['light', 'dark'] as const)
     it(`is accessible, with dialogs open as well, ${theme}`, async () => {
-      const { page } = await open.operator(await start(), { theme })
+      const { page } = await open.shop({ theme })
       await openKeys(page)
       await expectAccessible(page)
       await button(page, 'Create key').click()
@@ -279,7 +279,7 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
     })
 
   it('fits a phone', async () => {
-    const { page } = await open.operator(await start(), { size: 'phone' })
+    const { page } = await open.shop({ size: 'phone' })
     await openKeys(page)
     const sideways = () => page.evaluate('document.documentElement.scrollWidth > innerWidth')
     expect(await sideways()).to.equal(false)

@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { readBuiltSite } from '../../infra/web/built-site.ts'
 import { describeInBrowserOnce, expectAccessible, type PageOptions, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS, wrongCode } from '../support/flow.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { createRunningClock } from '../support/running-clock.ts'
 
 const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
@@ -15,6 +16,7 @@ const APPS = {
   shop: {},
   quick: { resend_cooldown_seconds: [0] },
   hard: { publishable_challenge: 'always' },
+  widget: { publishable_challenge: 'always' },
   link: {
     routing: { default: ['whatsapp'] },
     channels: { whatsapp: { enabled: true, mode: 'link_code', business_number: '+15550001111' } },
@@ -56,16 +58,54 @@ interface Visit extends PageOptions {
   lang?: string
 }
 
+/** The vendors of widgets: the name of their dialog, their script, and what a page's policy must allow (docs/challenges.md). */
+const VENDORS = {
+  turnstile: {
+    name: 'Turnstile',
+    script: 'https://challenges.cloudflare.com/turnstile/v0/api.js',
+    policy: { script: 'https://challenges.cloudflare.com', style: '' },
+  },
+  hcaptcha: {
+    name: 'hCaptcha',
+    script: 'https://js.hcaptcha.com/1/api.js',
+    policy: {
+      script: 'https://hcaptcha.com https://*.hcaptcha.com',
+      style: 'https://hcaptcha.com https://*.hcaptcha.com',
+    },
+  },
+}
+type Vendor = keyof typeof VENDORS
+const VENDOR_SECRET = '0x4AAAAAAA-the-secret-of-the-widget'
+
+/** Stands in for a vendor's script: its widget is a button that names the site key, and each press is a new token. */
+const vendorScript = (vendor: Vendor): string => `
+  let tokens = 0
+  window.${vendor} = {
+    render(place, { sitekey, callback }) {
+      const button = document.createElement('button')
+      button.type = 'button'
+      button.textContent = 'A person at ' + sitekey
+      button.onclick = () => callback('good-' + ++tokens)
+      place.append(button)
+      return button
+    },
+    remove: widget => widget.remove(),
+  }
+  window[new URL(document.currentScript.src).searchParams.get('onload')]()`
+
 describeInBrowserOnce('<countersign-verify> in a page of another origin', (open, start) => {
-  const policy = (service: string): string =>
-    `default-src 'none'; script-src ${service}; connect-src ${service}; style-src 'self'`
+  const policy = (service: string, vendor: string | null): string => {
+    const { script, style } = VENDORS[vendor as Vendor]?.policy ?? { script: '', style: '' }
+    const attributes = vendor === null ? '' : "; style-src-attr 'unsafe-inline'"
+    return `default-src 'none'; script-src ${service} ${script}; connect-src ${service}; style-src 'self' ${style}${attributes}`
+  }
   const site = createServer((request, response) => {
     if (request.url === '/page.css') return void response.setHeader('Content-Type', 'text/css').end(STYLE)
     const { searchParams } = new URL(request.url ?? '', 'http://localhost')
     const service = searchParams.get('service') ?? ''
     const script = readBuiltSite('element')?.get('/element.js')?.plain ?? ''
     const integrity = `sha384-${createHash('sha384').update(script).digest('base64')}`
-    response.setHeader('Content-Security-Policy', policy(service))
+    response.setHeader('Content-Security-Policy', policy(service, searchParams.get('vendor')))
     response.setHeader('Content-Type', 'text/html; charset=utf-8')
     response.end(`<!doctype html><html lang="${searchParams.get('lang')}"><title>Shop</title>
 <link rel="stylesheet" href="/page.css"><meta name="viewport" content="width=device-width">
@@ -82,15 +122,18 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
   const clock = createRunningClock()
 
   async function visit({ app = 'shop', lang = 'en', ...options }: Visit = {}): Promise<Viewer> {
-    const viewer = await open.stranger(await start({ bootstrap, clock }), options)
+    const env = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
+    const viewer = await open.stranger(await start({ bootstrap, clock, env }), options)
     if (options.movesClock) await viewer.page.clock.install()
     await goTo(viewer.page, viewer.countersign.url, app, lang)
     return viewer
   }
 
-  async function goTo(page: Page, service: string, app: App, lang = 'en'): Promise<void> {
-    const query = new URLSearchParams({ service, key: keyOf(app), lang })
-    await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/?${query}`)
+  const origin = (): string => `http://localhost:${(site.address() as AddressInfo).port}`
+
+  async function goTo(page: Page, service: string, app: App, lang = 'en', more = {}): Promise<void> {
+    const query = new URLSearchParams({ service, key: keyOf(app), lang, ...more })
+    await page.goto(`${origin()}/?${query}`)
     await page.evaluate(() => {
       // biome-ignore lint/suspicious/noExplicitAny: the document is in the page only
       const global = globalThis as any
@@ -423,6 +466,143 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     await send(page)
     await enter(page, await codeFor(viewer))
     await expectVerified(page)
+  })
+
+  describe('where the app has the widget of a vendor', () => {
+    let verifying: Receiver
+    /** False: the vendor does not say whether a token is good. */
+    let isVendorUp: boolean
+    beforeEach(async () => {
+      isVendorUp = true
+      verifying = await startReceiver(({ body }, response) => {
+        if (!isVendorUp) return void response.writeHead(503).end()
+        const form = new URLSearchParams(body.toString())
+        const success = form.get('secret') === VENDOR_SECRET && /^good-/.test(form.get('response') ?? '')
+        response.end(JSON.stringify(success ? { success, hostname: 'localhost' } : { success, 'error-codes': [] }))
+      })
+    })
+    afterEach(() => verifying.close())
+
+    const tokens = (): (string | null)[] =>
+      verifying.received.map(({ body }) => new URLSearchParams(body.toString()).get('response'))
+
+    /** `script`: what becomes of the request for it. By default it arrives. */
+    async function visitWidget(
+      by: Vendor,
+      { script, ...options }: Visit & { script?: (route: Route) => unknown } = {},
+    ) {
+      const viewer = await visit({ app: 'widget', ...options })
+      const { page, admin, countersign } = viewer
+      const challenge = {
+        by,
+        site_key: 'site-1',
+        secret: VENDOR_SECRET,
+        verify_url: `http://127.0.0.1:${verifying.port}/siteverify`,
+      }
+      const settings = { allowed_origins: [origin()], challenge }
+      const changed = await admin('PATCH', '/apps/app_widget', { settings })
+      expect(changed.status, changed.text).to.equal(200)
+      await clock.advance(CACHE_TTL_MS)
+      const loads = { failed: 0 }
+      await page.route(`${VENDORS[by].script}*`, route => {
+        if (!script) return route.fulfill({ contentType: 'text/javascript', body: vendorScript(by) })
+        loads.failed += 1
+        return script(route)
+      })
+      await goTo(page, countersign.url, 'widget', 'en', { vendor: by })
+      await page.getByLabel('Phone number or email').fill(NUMBER)
+      return {
+        ...viewer,
+        loads,
+        dialog: page.getByRole('dialog', { name: VENDORS[by].name }),
+        press: () => page.getByRole('button', { name: 'Send code' }).click(),
+        async scriptArrives() {
+          await page.unroute(`${VENDORS[by].script}*`)
+          await page.route(`${VENDORS[by].script}*`, route =>
+            route.fulfill({ contentType: 'text/javascript', body: vendorScript(by) }),
+          )
+        },
+      }
+    }
+    const solve = (page: Page): Promise<void> => page.getByRole('button', { name: 'A person at site-1' }).click()
+    const waitForCodeField = (page: Page): Promise<void> => page.getByLabel('Code', { exact: true }).waitFor()
+    const waitForRefusal = (page: Page): Promise<void> =>
+      page.getByRole('alert').getByText('(ChallengeRequiredError)').waitFor()
+    const abort = (route: Route): Promise<void> => route.abort()
+
+    for (const by of ['turnstile', 'hcaptcha'] as const)
+      it(`shows that of ${by}, and goes on with its token`, async () => {
+        const viewer = await visitWidget(by)
+        const { page, dialog, press } = viewer
+        await press()
+        await dialog.waitFor()
+        await expectAccessible(page)
+        expect(tokens(), 'nothing to check yet').to.deep.equal([])
+        await solve(page)
+        await waitForCodeField(page)
+        expect(await dialog.count()).to.equal(0)
+        expect(tokens()).to.deep.equal(['good-1'])
+        expect(verifying.received[0]?.body.toString()).to.include('sitekey=site-1')
+        await enter(page, await codeFor(viewer))
+        await expectVerified(page)
+      })
+
+    it('says so when the person closes it, and shows it again at the next press', async () => {
+      const { page, dialog, press } = await visitWidget('turnstile')
+      for (const close of [
+        () => page.keyboard.press('Escape'),
+        () => page.getByRole('button', { name: 'Close' }).click(),
+      ]) {
+        await press()
+        await dialog.waitFor()
+        await close()
+        await waitForRefusal(page)
+        expect(await dialog.count()).to.equal(0)
+      }
+      await press()
+      await solve(page)
+      await waitForCodeField(page)
+    })
+
+    it('says so when its script cannot be loaded, and loads it at the next press', async () => {
+      const { page, dialog, press, loads, scriptArrives } = await visitWidget('turnstile', { script: abort })
+      await press()
+      await waitForRefusal(page)
+      expect(loads.failed, 'once more before it gives up').to.equal(2)
+      expect(tokens(), 'the vendor is asked whether it is up').to.deep.equal(['script-not-loaded'])
+      expect(await dialog.count()).to.equal(0)
+      await scriptArrives()
+      await press()
+      await solve(page)
+      await waitForCodeField(page)
+    })
+
+    it('says so when its script arrives and is no such script', async () => {
+      const script = (route: Route) => route.fulfill({ contentType: 'text/javascript', body: 'window.turnstile = {}' })
+      const { page, press, loads } = await visitWidget('turnstile', { script, movesClock: true })
+      await press()
+      for (const nth of [1, 2]) {
+        await eventually(async () => expect(loads.failed).to.equal(nth))
+        await page.clock.fastForward(10_000)
+      }
+      await waitForRefusal(page)
+    })
+
+    const AWAY: Record<string, (route: Route) => unknown> = { 'cannot be loaded': abort, 'never arrives': () => {} }
+    for (const [what, script] of Object.entries(AWAY))
+      it(`computes a proof of work instead when its script ${what} and the vendor is down`, async () => {
+        isVendorUp = false
+        // The browser reports that the page's policy allows no worker.
+        const viewer = await visitWidget('hcaptcha', { script, movesClock: true, reportsRefusals: true })
+        const { page, press, loads } = viewer
+        await press()
+        await eventually(async () => expect(loads.failed).to.equal(1))
+        await page.clock.fastForward(10_000)
+        await waitForCodeField(page)
+        expect(tokens()).to.deep.equal(['script-not-loaded'])
+        await enter(page, await codeFor(viewer))
+        await expectVerified(page)
+      })
   })
 
   it('is used with the keyboard alone', async () => {

@@ -7,18 +7,19 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Locator, Page, Request } from 'playwright-core'
 import { type Caller, createCaller, refusal } from '../support/api-caller.ts'
-import { describeInBrowserOnce, expectAccessible, forgetProof, LOOKS, SIZES, type Viewer } from '../support/browser.ts'
+import {
+  describeInBrowserOnce,
+  expectAccessible,
+  forgetProof,
+  LOOKS,
+  type ShopViewer,
+  SIZES,
+} from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
 import { createGate } from '../support/gate.ts'
-import { createRunningClock } from '../support/running-clock.ts'
 
-const [COMPANY, APP] = ['cmp_demo', 'app_demo']
-
-async function createTestKey({ admin, countersign }: Viewer): Promise<Caller> {
-  const { body } = await admin('POST', `/apps/${APP}/keys`, { kind: 'server', mode: 'test' })
-  return createCaller(countersign.url, body.key)
-}
+const callerOf = ({ countersign, serverKey }: ShopViewer): Caller => createCaller(countersign.url, serverKey)
 
 /** Neighbours that are sent to and never verified, from an address each. */
 async function pump(caller: Caller, count: number): Promise<void> {
@@ -48,24 +49,22 @@ const chooseFile = (page: Page, text: string): Promise<void> =>
     .getByLabel('File', { exact: true })
     .setInputFiles({ name: 'ours.txt', mimeType: 'text/plain', buffer: Buffer.from(text) })
 
-describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
+describeInBrowserOnce('the screen of limits and fraud', open => {
   it('warns of stored settings that allow too many guesses', async () => {
-    const countersign = await start()
+    const { page, countersign, app } = await open.shop()
     const settings = { code: { length: 4 }, limits: { recipient_verify: [{ max: 8, seconds: 86_400 }] } }
-    await countersign.engines.store.docs('apps').modify({ _id: APP }, { $set: { settings } })
-    const { page } = await open.operator(countersign)
+    await countersign.engines.store.docs('apps').modify({ _id: app }, { $set: { settings } })
     await page.goto('/limits')
     await page.getByText('limits.recipient_verify allows 16 guesses per recipient and day').waitFor()
   })
 
   it('lets a newcomer turn on the fraud guard, and says first what it would have refused', async () => {
-    const clock = createRunningClock()
-    const viewer = await open.operator(await start({ clock }))
-    const { page, admin } = viewer
-    const caller = await createTestKey(viewer)
+    const viewer = await open.shop()
+    const { page, admin, app } = viewer
+    const caller = callerOf(viewer)
     await pump(caller, PUMPED)
     const recorded = await eventually(async () => {
-      const { items } = (await admin('GET', `/apps/${APP}/fraud`)).body
+      const { items } = (await admin('GET', `/apps/${app}/fraud`)).body
       expect(items).to.have.length.greaterThan(0)
       return items.length
     })
@@ -81,13 +80,13 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await dialog.getByText(`Of its latest ${recorded} decisions it would have refused ${recorded}`).waitFor()
     await dialog.getByRole('button', { name: 'Not now' }).click()
     expect(await guard.isChecked()).to.equal(false)
-    expect((await admin('GET', `/apps/${APP}`)).body.settings.fraud_guard.mode).to.equal('record')
+    expect((await admin('GET', `/apps/${app}`)).body.settings.fraud_guard.mode).to.equal('record')
 
     await guard.click()
     await dialog.getByRole('button', { name: 'Turn on' }).click()
     await page.getByText('The fraud guard refuses. Every process knows within 5 seconds.').waitFor()
     expect(await guard.isChecked()).to.equal(true)
-    await clock.advance(CACHE_TTL_MS)
+    await viewer.clock.advance(CACHE_TTL_MS)
     const answer = await caller.send('+447400123099', { client_ip: '93.184.216.99' })
     expect(refusal(answer)).to.deep.include({ status: 429, scope: 'fraud_guard' })
     await page.reload()
@@ -97,7 +96,7 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await guard.click()
     const proof = page.getByRole('dialog', { name: 'Is it still you?' })
     await proof.getByRole('button', { name: 'Cancel' }).click()
-    expect((await admin('GET', `/apps/${APP}`)).body.settings.fraud_guard.mode).to.equal('on')
+    expect((await admin('GET', `/apps/${app}`)).body.settings.fraud_guard.mode).to.equal('on')
     await guard.click()
     await proof.getByLabel('Operator token').fill(viewer.countersign.secrets.adminTokens[0]?.token ?? '')
     await proof.getByRole('button', { name: 'Confirm' }).click()
@@ -105,16 +104,16 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await guard.and(page.locator(':focus')).waitFor()
     await page.getByRole('radio', { name: 'Move it to a free channel' }).click()
     await page.getByText('Suspicious messages move to a free channel.').waitFor()
-    const { fraud_guard } = (await admin('GET', `/apps/${APP}`)).body.settings
+    const { fraud_guard } = (await admin('GET', `/apps/${app}`)).body.settings
     expect(fraud_guard).to.include({ mode: 'record', action: 'free_channel' })
   })
 
   it('keeps what a colleague has switched meanwhile, and shows it', async () => {
-    const { page, admin } = await open.operator(await start())
+    const { page, admin, app } = await open.shop()
     await page.goto('/limits')
     const records = page.getByRole('switch', { name: 'Record what it would refuse' })
     await records.and(page.locator(':enabled')).waitFor()
-    const change = (settings: object) => admin('PATCH', `/apps/${APP}`, { settings })
+    const change = (settings: object) => admin('PATCH', `/apps/${app}`, { settings })
     expect((await change({ fraud_guard: { mode: 'on' }, publishable_challenge: 'risk' })).status).to.equal(200)
     await records.click()
     const refused = page.getByText('Another person has changed it meanwhile, so nothing was saved.')
@@ -125,24 +124,24 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await page.getByRole('radio', { name: 'Never' }).click()
     await eventually(async () => expect(await refused.count()).to.equal(2))
     expect(await page.getByRole('radio', { name: 'Always' }).isChecked()).to.equal(true)
-    const { fraud_guard, publishable_challenge } = (await admin('GET', `/apps/${APP}`)).body.settings
+    const { fraud_guard, publishable_challenge } = (await admin('GET', `/apps/${app}`)).body.settings
     expect([fraud_guard.mode, publishable_challenge]).to.deep.equal(['on', 'always'])
   })
 
   it('sets when a device must solve a challenge', async () => {
-    const { page, admin } = await open.operator(await start())
+    const { page, admin, app } = await open.shop()
     await page.goto('/limits')
     expect(await page.getByRole('radio', { name: 'Never' }).isChecked()).to.equal(true)
     await page.getByRole('radio', { name: 'Always' }).click()
     await page.getByText('Devices solve a challenge before every send. Every process knows').waitFor()
     await page.getByRole('radio', { name: 'Always' }).and(page.locator(':focus')).waitFor()
-    expect((await admin('GET', `/apps/${APP}`)).body.settings.publishable_challenge).to.equal('always')
+    expect((await admin('GET', `/apps/${app}`)).body.settings.publishable_challenge).to.equal('always')
   })
 
   it('shows conversion by country and range of numbers', async () => {
-    const viewer = await open.operator(await start())
+    const viewer = await open.shop()
     const { page } = viewer
-    await pump(await createTestKey(viewer), 3)
+    await pump(callerOf(viewer), 3)
     await page.goto('/limits')
     await page.getByText('No message has been counted yet.').waitFor()
     const table = page.getByRole('table', { name: 'Conversion by range of numbers' })
@@ -156,9 +155,8 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
   })
 
   it('changes a limit in words, refuses a bad one beside its field, and the limit holds', async () => {
-    const clock = createRunningClock()
-    const viewer = await open.operator(await start({ clock }))
-    const { page, admin } = viewer
+    const viewer = await open.shop()
+    const { page, admin, app } = viewer
     await page.goto('/limits')
     const sends = limit(page, 'Sends to one recipient')
     expect(await sends.getByLabel('in', { exact: true }).first().inputValue()).to.equal('10 minutes')
@@ -173,18 +171,18 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await sends.getByLabel('in', { exact: true }).fill('1h 30 min')
     await save(page)
     expect(await sends.getByLabel('in', { exact: true }).inputValue()).to.equal('1h 30 min')
-    const { limits } = (await admin('GET', `/apps/${APP}`)).body.settings
+    const { limits } = (await admin('GET', `/apps/${app}`)).body.settings
     expect(limits.recipient).to.deep.equal([{ max: 1, seconds: 5_400 }])
     expect(limits.client_ip_reputation_factor).to.equal(0.125)
 
-    await clock.advance(CACHE_TTL_MS)
-    const caller = await createTestKey(viewer)
+    await viewer.clock.advance(CACHE_TTL_MS)
+    const caller = callerOf(viewer)
     expect((await caller.send('+14155552671')).status).to.equal(200)
     expect(refusal(await caller.send('+14155552671'))).to.deep.include({ status: 429, scope: 'recipient' })
   })
 
   it('says which limit is too weak for the code', async () => {
-    const { page } = await open.operator(await start())
+    const { page } = await open.shop()
     await page.goto('/limits')
     const wrong = limit(page, 'Wrong codes for one recipient')
     await wrong.getByRole('button', { name: 'Remove rule' }).click()
@@ -197,9 +195,8 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
   })
 
   it('chooses countries by name, and caps what they may cost', async () => {
-    const clock = createRunningClock()
-    const viewer = await open.operator(await start({ clock }))
-    const { page, admin } = viewer
+    const viewer = await open.shop()
+    const { page, admin, app } = viewer
     await page.goto('/limits')
     await page.getByLabel('Block a country').fill('Atlantis')
     await page.getByRole('button', { name: 'Block', exact: true }).click()
@@ -224,7 +221,7 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await page.getByText('Must be an amount, such as 25 or 0.50.').waitFor()
     await page.getByLabel('United States, a day').fill('25')
     await save(page)
-    const { settings } = (await admin('GET', `/apps/${APP}`)).body
+    const { settings } = (await admin('GET', `/apps/${app}`)).body
     expect(settings.spend_caps).to.deep.equal({ US: 25_000_000, '*': 500_000 })
     expect(settings.allowed_countries).to.deep.equal(['US', 'BR'])
     expect(settings.number_kinds).to.deep.equal({
@@ -232,8 +229,8 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
       fixed_line: 'skip_sms',
     })
 
-    await clock.advance(CACHE_TTL_MS)
-    const caller = await createTestKey(viewer)
+    await viewer.clock.advance(CACHE_TTL_MS)
+    const caller = callerOf(viewer)
     for (const [recipient, type] of [
       ['+5511987654321', 'GeoBlockedError'],
       ['+4915123456789', 'GeoBlockedError'],
@@ -248,11 +245,25 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await page.getByRole('button', { name: 'Block', exact: true }).and(focused).waitFor()
     await page.getByLabel('Every country').check()
     await save(page)
-    const after = (await admin('GET', `/apps/${APP}`)).body.settings
+    const after = (await admin('GET', `/apps/${app}`)).body.settings
     expect(after.spend_caps).to.deep.equal({ '*': 500_000 })
     expect([after.allowed_countries, after.blocked_countries]).to.deep.equal([null, []])
   })
 
+  it('shows a viewer everything of the company and lets a viewer change nothing', async () => {
+    const { page } = await open.member('viewer')
+    await page.goto('/limits')
+    await page.getByText('Only developers and owners of your company can change the limits.').waitFor()
+    expect(await page.getByRole('switch', { name: 'Fraud guard', exact: true }).isDisabled()).to.equal(true)
+    expect(await page.getByRole('button', { name: 'Add rule' }).first().isDisabled()).to.equal(true)
+    expect(await page.getByLabel('Block a country').isDisabled()).to.equal(true)
+    await page.getByText('Only operators of this deployment can see and change these lists.').waitFor()
+    expect(await page.getByRole('button', { name: 'Import list' }).count()).to.equal(0)
+  })
+})
+
+/** They are those of the deployment. */
+describeInBrowserOnce('the address lists on the screen of limits and fraud', (open, start) => {
   it('imports an address list from a file with its progress, and removes it', async () => {
     const { page, admin } = await open.operator(await start())
     await page.goto('/limits')
@@ -385,26 +396,15 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     const { items } = (await admin('GET', '/ip-lists')).body
     expect(items.map((list: { name: string }) => list.name)).to.have.members(['ours', 'exits'])
   })
-
-  it('shows a viewer everything of the company and lets a viewer change nothing', async () => {
-    const { page } = await open.user(await start(), COMPANY, 'viewer')
-    await page.goto('/limits')
-    await page.getByText('Only developers and owners of your company can change the limits.').waitFor()
-    expect(await page.getByRole('switch', { name: 'Fraud guard', exact: true }).isDisabled()).to.equal(true)
-    expect(await page.getByRole('button', { name: 'Add rule' }).first().isDisabled()).to.equal(true)
-    expect(await page.getByLabel('Block a country').isDisabled()).to.equal(true)
-    await page.getByText('Only operators of this deployment can see and change these lists.').waitFor()
-    expect(await page.getByRole('button', { name: 'Import list' }).count()).to.equal(0)
-  })
 })
 
-describeInBrowserOnce('the looks of the screen of limits and fraud', (open, start) => {
+describeInBrowserOnce('the looks of the screen of limits and fraud', open => {
   for (const { theme, size } of LOOKS)
     it(`are accessible with data, ${theme}, on a ${size}, without sideways scrolling`, async () => {
-      const viewer = await open.operator(await start(), { theme, size })
-      const { page, admin } = viewer
-      await pump(await createTestKey(viewer), PUMPED)
-      await admin('PATCH', `/apps/${APP}`, {
+      const viewer = await open.shop({ theme, size })
+      const { page, admin, app } = viewer
+      await pump(callerOf(viewer), PUMPED)
+      await admin('PATCH', `/apps/${app}`, {
         settings: {
           blocked_countries: ['KP', 'CU'],
           allowed_countries: ['GB'],

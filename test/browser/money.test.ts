@@ -273,6 +273,32 @@ describeInBrowserOnce('the money of a company', (open, start) => {
       .waitFor()
   })
 
+  it('shows prices that are scheduled, has them withdrawn, and shows an owner who changed what', async () => {
+    const countersign = await startShop(start)
+    const { page, admin } = await open.operator(countersign)
+    await admin('PUT', '/prices', { prices: [{ channel: 'sms', country: '*', micros: 90_000 }] })
+    await openMoney(page)
+    await page.getByRole('button', { name: 'Edit prices' }).click()
+    await page.getByLabel('SMS, Every other country').fill('0.08')
+    await page.getByLabel('Changes hold from').fill('2020-01-01T00:00')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Choose a time in the future').waitFor()
+    await page.getByLabel('Changes hold from').fill('2099-01-01T00:00')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The changes hold from the time that you chose.').waitFor()
+    const scheduled = page.getByRole('table', { name: 'Scheduled prices' })
+    await scheduled.getByRole('row', { name: /2099.*Every other country.*SMS.*0\.08/ }).waitFor()
+    expect((await admin('GET', '/prices')).body.items).to.have.length(2)
+    await page.getByRole('row', { name: /SMS, Every other country: none → 0\.08 from .*2099/ }).waitFor()
+
+    await page.getByRole('button', { name: 'Edit prices' }).click()
+    await page.getByRole('button', { name: 'Withdraw SMS, Every other country' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The prices were saved. They apply').waitFor()
+    expect((await admin('GET', '/prices')).body.items).to.deep.equal([{ channel: 'sms', country: '*', micros: 90_000 }])
+    await page.getByRole('row', { name: /SMS, Every other country: 0\.08 → none from .*2099/ }).waitFor()
+  })
+
   it('asks before prices are saved that cut companies off, and says how many', async () => {
     const { page, admin } = await open.operator(await startShop(start))
     const prices = async () => (await admin('GET', '/prices')).body.items
@@ -362,7 +388,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     ]
     await admin('PUT', '/prices', { prices: theirs })
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('The prices were changed by another operator since you began').waitFor()
+    await page.getByText('The prices have changed since you began').waitFor()
     expect((await admin('GET', '/prices')).body.items).to.have.deep.members(theirs)
     expect(await page.getByLabel('SMS, Every other country').inputValue()).to.equal('0.08')
     expect(await page.getByLabel('SMS, United Kingdom (GB)').inputValue()).to.equal('0.05')
@@ -395,7 +421,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     const theirs = { channel: 'email', country: '*', micros: 1_000 }
     await admin('PUT', '/prices', { prices: [theirs] })
     await dialog.getByRole('button', { name: 'Save prices' }).click()
-    await page.getByText('The prices were changed by another operator since you began').waitFor()
+    await page.getByText('The prices have changed since you began').waitFor()
     await dialog.waitFor({ state: 'detached' })
     expect((await admin('GET', '/prices')).body.items).to.deep.equal([theirs])
     expect(await page.getByLabel('Email, Every other country').inputValue()).to.equal('0.001')

@@ -8,31 +8,26 @@ import { createEdgeService } from '../../services/edge/service.ts'
 import type { Runtime } from '../../services/main.ts'
 import { createOtpService } from '../../services/otp/service.ts'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
-import type { Countersign } from '../support/countersign.ts'
+import {
+  describeInBrowserOnce,
+  expectAccessible,
+  type OpenDashboard,
+  type PageOptions,
+  type ShopViewer,
+} from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { freshNumber, wrongCode } from '../support/flow.ts'
 import { addStatsHistory, type Traffic } from '../support/stats-history.ts'
 
-const KEY = 'sk_test_overview0123456789'
-const APP = 'app_shop'
-
-const BOOTSTRAP = {
-  companies: [
-    {
-      id: 'cmp_shop',
-      name: 'Acme',
-      apps: [
-        {
-          id: APP,
-          name: 'Shop',
-          settings: { blocked_countries: ['FR'], verify_attempts: 1 },
-          keys: [{ id: 'key_shop', key: KEY }],
-          providers: [{ name: 'main-sms', channel: 'sms', type: 'sandbox', config: {} }],
-        },
-      ],
-    },
-  ],
+/** The page of an operator, whose app has one provider, allows one wrong code and blocks France. */
+async function openShop(open: OpenDashboard, options?: PageOptions): Promise<ShopViewer> {
+  const viewer = await open.shop(options)
+  const { admin, app } = viewer
+  const settings = { blocked_countries: ['FR'], verify_attempts: 1 }
+  expect((await admin('PATCH', `/apps/${app}`, { name: 'Shop', settings })).status).to.equal(200)
+  const provider = { channel: 'sms', type: 'sandbox', config: {} }
+  expect((await admin('PUT', `/apps/${app}/providers/main-sms`, provider)).status).to.equal(201)
+  return viewer
 }
 
 /** One of the large figures. */
@@ -48,11 +43,8 @@ const choose = (page: Page, group: string, option: string) =>
   page.getByRole('group', { name: group }).getByRole('radio', { name: option }).check()
 
 /** Sends, and verifies with the right or a wrong code. */
-async function verifyOne(
-  { countersign, admin }: Pick<Viewer, 'countersign' | 'admin'>,
-  isRight = true,
-): Promise<string> {
-  const server = createCaller(countersign.url, KEY)
+async function verifyOne({ countersign, admin, serverKey }: ShopViewer, isRight = true): Promise<string> {
+  const server = createCaller(countersign.url, serverKey)
   const to = freshNumber()
   const { otp_id } = (await server.send(to)).body
   const code = await eventually(async () => {
@@ -67,18 +59,19 @@ async function verifyOne(
 type Counted = 'started' | 'refused'
 
 /** Waits until the statistics have counted so many sends, which takes seconds. */
-const untilCounted = ({ admin }: Pick<Viewer, 'admin'>, started: number, refused = 0) =>
+const untilCounted = ({ admin, app }: Pick<ShopViewer, 'admin' | 'app'>, started: number, refused = 0) =>
   eventually(async () => {
     // The hour may change between the sends.
-    const { items } = (await admin('GET', `/apps/${APP}/stats`)).body as { items: Record<Counted, number>[] }
+    const { items } = (await admin('GET', `/apps/${app}/stats`)).body as { items: Record<Counted, number>[] }
     const sum = (what: Counted) => items.reduce((all, row) => all + row[what], 0)
     expect({ started: sum('started'), refused: sum('refused') }).to.deep.equal({ started, refused })
   })
 
 /** Live: twice as many sends in the last 24 hours as before, with WhatsApp in Brazil beside SMS in Germany. Test: ten by email. */
-async function addHistory({ engines: { store } }: Countersign): Promise<void> {
+async function addHistory({ countersign, app }: ShopViewer): Promise<void> {
+  const { store } = countersign.engines
   const now = Date.now()
-  const own = { app: APP, now, hours: 47 }
+  const own = { app, now, hours: 47 }
   const sms = {
     channel: 'sms',
     country: 'DE',
@@ -94,9 +87,9 @@ async function addHistory({ engines: { store } }: Countersign): Promise<void> {
   await addStatsHistory(store, { ...own, mode: 'test', traffic: (_, ago) => (ago < 10 ? [email] : []) })
 }
 
-describeInBrowserOnce('the overview', (open, start) => {
+describeInBrowserOnce('the overview', open => {
   it('leads a new app to its first steps, and shows the first send by itself', async () => {
-    const viewer = await open.operator(await start({ bootstrap: BOOTSTRAP }), { movesClock: true })
+    const viewer = await openShop(open, { movesClock: true })
     const { page } = viewer
     await page.clock.install()
     await page.goto('/overview')
@@ -104,7 +97,7 @@ describeInBrowserOnce('the overview', (open, start) => {
     for (const step of ['Send a code', 'Add a provider', 'Set the webhook'])
       await page.getByRole('heading', { name: step }).waitFor()
     const link = page.getByRole('link', { name: 'Send your first code' })
-    expect(await link.getAttribute('href')).to.equal(`/a/${APP}/try`)
+    expect(await link.getAttribute('href')).to.equal(`/a/${viewer.app}/try`)
     await verifyOne(viewer)
     await untilCounted(viewer, 1)
     await page.clock.fastForward(11_000)
@@ -119,7 +112,7 @@ describeInBrowserOnce('the overview', (open, start) => {
   })
 
   it('says of an app that was quiet for 30 days that nothing was sent in them, and why it cannot be said', async () => {
-    const countersign = await start({ bootstrap: BOOTSTRAP })
+    const { page, countersign, app } = await openShop(open)
     const sms = {
       channel: 'sms',
       country: 'DE',
@@ -130,12 +123,11 @@ describeInBrowserOnce('the overview', (open, start) => {
       seconds: 20,
     }
     await addStatsHistory(countersign.engines.store, {
-      app: APP,
+      app,
       now: Date.now(),
       hours: 36 * 24,
       traffic: (_, ago) => (ago > 35 * 24 ? [sms] : []),
     })
-    const { page } = await open.operator(countersign)
     await page.goto('/overview?range=30d&mode=both')
     await page.getByText('Nothing was sent here in the last 30 days.', { exact: true }).waitFor()
     expect(await page.getByText('has not sent a code yet').count()).to.equal(0)
@@ -162,11 +154,11 @@ describeInBrowserOnce('the overview', (open, start) => {
   })
 
   it('counts what came through the API: sends, approvals, refusals by type', async () => {
-    const viewer = await open.operator(await start({ bootstrap: BOOTSTRAP }))
-    const { page, countersign } = viewer
+    const viewer = await openShop(open)
+    const { page, countersign, serverKey } = viewer
     const otp_id = await verifyOne(viewer)
     await verifyOne(viewer, false)
-    const server = createCaller(countersign.url, KEY)
+    const server = createCaller(countersign.url, serverKey)
     // The statistics count refused sends alone, so their number is another than that of the records.
     expect((await server.resend(otp_id)).status).to.equal(409)
     for (const to of ['+33612345678', '+33612345679', 'no number'])
@@ -196,9 +188,9 @@ describeInBrowserOnce('the overview', (open, start) => {
   })
 
   it('switches range, mode and split, and keeps them in the address', async () => {
-    const countersign = await start({ bootstrap: BOOTSTRAP })
-    await addHistory(countersign)
-    const { page } = await open.operator(countersign)
+    const viewer = await openShop(open)
+    await addHistory(viewer)
+    const { page } = viewer
     await page.goto('/overview')
     // The oldest hour goes when the next one begins.
     await figure(page, 'Sends')
@@ -259,13 +251,13 @@ describeInBrowserOnce('the overview', (open, start) => {
   })
 })
 
-describeInBrowserOnce('the messages of the overview', (open, start) => {
+describeInBrowserOnce('the messages of the overview', open => {
   const today = { channel: 'sms', country: 'DE', provider: 'main-sms', approved: 0, seconds: 0 }
   const openWith = async (traffic: Pick<Traffic, 'started' | 'delivered' | 'queued' | 'messagesFailed'>) => {
-    const countersign = await start({ bootstrap: BOOTSTRAP })
+    const viewer = await openShop(open)
+    const { app, countersign } = viewer
     const { store } = countersign.engines
-    await addStatsHistory(store, { app: APP, now: Date.now(), hours: 1, traffic: () => [{ ...today, ...traffic }] })
-    const viewer = await open.operator(countersign)
+    await addStatsHistory(store, { app, now: Date.now(), hours: 1, traffic: () => [{ ...today, ...traffic }] })
     await viewer.page.goto('/overview')
     return viewer
   }
@@ -306,11 +298,11 @@ describeInBrowserOnce('the banner of the overview', (open, start) => {
       otp: createOtpService,
       dashboard: createDashboardService,
     }
-    const countersign = await start({ bootstrap: BOOTSTRAP, services })
-    const viewer = await open.operator(countersign)
-    expect((await createCaller(countersign.url, KEY).send(freshNumber())).status).to.equal(200)
-    await untilCounted(viewer, 1)
-    const { page } = viewer
+    const countersign = await start({ services })
+    const { page, admin } = await open.operator(countersign)
+    const { key } = (await admin('POST', '/apps/app_demo/keys', { kind: 'server', mode: 'test' })).body
+    expect((await createCaller(countersign.url, key).send(freshNumber())).status).to.equal(200)
+    await untilCounted({ admin, app: 'app_demo' }, 1)
     await page.goto('/overview')
     const words = 'Messages by SMS wait: no process of this channel runs.'
     await troubles(page).getByText(words).waitFor()
@@ -361,54 +353,51 @@ describeInBrowserOnce('the banner of the overview', (open, start) => {
     await page.route('**/admin/v1/queues', route => route.fulfill({ json: [queue] }))
   }
 
-  const LINKS: readonly [text: string | RegExp, operator: string, viewer: string][] = [
-    ['answered with 503', '/queues?queue=otp.calls', `/a/${APP}/verifications`],
-    ['Messages by WhatsApp wait', '/queues?queue=channel.whatsapp', `/a/${APP}/verifications`],
-    ['Events wait', '/queues?queue=webhook.deliver', `/a/${APP}/api-keys`],
-    [/gate \(SMS\) failed too often and is not called\. Since .*2030/, `/a/${APP}/providers`, `/a/${APP}/providers`],
-    ['second (SMS) failed too often and is being tried again', `/a/${APP}/providers`, `/a/${APP}/providers`],
+  const linksOf = (app: string): readonly [text: string | RegExp, operator: string, viewer: string][] => [
+    ['answered with 503', '/queues?queue=otp.calls', `/a/${app}/verifications`],
+    ['Messages by WhatsApp wait', '/queues?queue=channel.whatsapp', `/a/${app}/verifications`],
+    ['Events wait', '/queues?queue=webhook.deliver', `/a/${app}/api-keys`],
+    [/gate \(SMS\) failed too often and is not called\. Since .*2030/, `/a/${app}/providers`, `/a/${app}/providers`],
+    ['second (SMS) failed too often and is being tried again', `/a/${app}/providers`, `/a/${app}/providers`],
     [
       /third \(SMS\) accepts messages to Brazil and India, but hardly anyone types the code\..*2030/,
-      `/a/${APP}/routing`,
-      `/a/${APP}/routing`,
+      `/a/${app}/routing`,
+      `/a/${app}/routing`,
     ],
     [
       'The webhook endpoint CRM is paused, and its events are held. Your endpoint answered 410',
-      `/a/${APP}/webhooks?endpoint=whk_2`,
-      `/a/${APP}/webhooks?endpoint=whk_2`,
+      `/a/${app}/webhooks?endpoint=whk_2`,
+      `/a/${app}/webhooks?endpoint=whk_2`,
     ],
   ]
 
   it('leads an operator to each cause, and to dead letters', async () => {
-    const { page } = await open.operator(await start({ bootstrap: BOOTSTRAP }))
+    const { page, app } = await open.shop()
     await breakAll(page)
     await page.goto('/overview')
     await troubles(page).getByText('2 dead letters in webhook.deliver').waitFor()
-    for (const [text, href] of LINKS) expect(await linkOf(page, text)).to.equal(href)
+    for (const [text, href] of linksOf(app)) expect(await linkOf(page, text)).to.equal(href)
     expect(await linkOf(page, '2 dead letters')).to.equal('/queues?queue=webhook.deliver')
     await expectAccessible(page)
   })
 
   it('leads a viewer to screens that viewers have, and says nothing of dead letters', async () => {
-    const { page } = await open.user(await start({ bootstrap: BOOTSTRAP }), 'cmp_shop', 'viewer', {
-      size: 'phone',
-      theme: 'dark',
-    })
+    const { page, app } = await open.member('viewer', { size: 'phone', theme: 'dark' })
     await breakAll(page)
     await page.goto('/overview')
     await troubles(page).waitFor()
-    for (const [text, , href] of LINKS) expect(await linkOf(page, text)).to.equal(href)
+    for (const [text, , href] of linksOf(app)) expect(await linkOf(page, text)).to.equal(href)
     expect(await troubles(page).getByText('dead letter').count()).to.equal(0)
     await expectAccessible(page)
   })
 })
 
-describeInBrowserOnce('the looks of the overview', (open, start) => {
+describeInBrowserOnce('the looks of the overview', open => {
   for (const theme of ['light', 'dark'] as const)
     it(`have no violation of accessibility rules with data, ${theme}`, async () => {
-      const countersign = await start({ bootstrap: BOOTSTRAP })
-      await addHistory(countersign)
-      const { page } = await open.operator(countersign, { theme })
+      const viewer = await openShop(open, { theme })
+      await addHistory(viewer)
+      const { page } = viewer
       await page.goto('/overview')
       await page.getByRole('img', { name: /sends/ }).waitFor()
       await expectAccessible(page)
@@ -420,16 +409,16 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
     })
 
   it('have no violation of accessibility rules without data', async () => {
-    const { page } = await open.operator(await start({ bootstrap: BOOTSTRAP }), { theme: 'dark', size: 'phone' })
+    const { page } = await open.shop({ theme: 'dark', size: 'phone' })
     await page.goto('/overview')
     await page.getByRole('link', { name: 'Send your first code' }).waitFor()
     await expectAccessible(page)
   })
 
   it('have a table behind each chart', async () => {
-    const countersign = await start({ bootstrap: BOOTSTRAP })
-    await addHistory(countersign)
-    const { page } = await open.operator(countersign)
+    const viewer = await openShop(open)
+    await addHistory(viewer)
+    const { page } = viewer
     await page.goto('/overview?mode=live&by=channel&range=7d')
     const sends = chart(page, 'Sends')
     await sends.getByRole('button', { name: 'Show as table' }).click()
@@ -441,9 +430,9 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
   })
 
   it('show the values under the pointer, in all charts at once', async () => {
-    const countersign = await start({ bootstrap: BOOTSTRAP })
-    await addHistory(countersign)
-    const { page } = await open.operator(countersign)
+    const viewer = await openShop(open)
+    await addHistory(viewer)
+    const { page } = viewer
     await page.goto('/overview?mode=live&by=channel')
     const picture = chart(page, 'Sends').getByRole('img')
     await picture.hover({ position: { x: 200, y: 100 } })
@@ -457,9 +446,9 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
   })
 
   it('are drawn again in the colours of another theme, and in another width', async () => {
-    const countersign = await start({ bootstrap: BOOTSTRAP })
-    await addHistory(countersign)
-    const { page } = await open.operator(countersign)
+    const viewer = await openShop(open)
+    await addHistory(viewer)
+    const { page } = viewer
     await page.goto('/overview')
     const canvas = chart(page, 'Sends and approvals').locator('canvas')
     const drawn = () => canvas.evaluate(element => (element as unknown as { toDataURL(): string }).toDataURL())
@@ -483,9 +472,9 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
   })
 
   it('name a provider that does not answer, a paused one, one of an unknown type, and a queue with dead letters', async () => {
-    const countersign = await start({ bootstrap: BOOTSTRAP })
-    await addHistory(countersign)
-    const { page } = await open.operator(countersign)
+    const viewer = await openShop(open)
+    await addHistory(viewer)
+    const { page } = viewer
     const own = { channel: 'sms', type: 'twilio', position: 1, config: {}, paused: false, countries: null }
     await page.route('**/admin/v1/apps/*/providers', route =>
       route.fulfill({
@@ -515,14 +504,14 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
   })
 
   it('offer a viewer no step that viewers cannot take', async () => {
-    const { page } = await open.user(await start({ bootstrap: BOOTSTRAP }), 'cmp_shop', 'viewer')
+    const { page } = await open.member('viewer')
     await page.goto('/overview')
-    await page.getByText('Shop has not sent a code yet.').waitFor()
+    await page.getByText('Demo has not sent a code yet.').waitFor()
     await page.getByText('Only developers and owners of your company can set the app up.').waitFor()
     const offers = page.locator('main').getByRole('link', { name: /first code|vendor|your endpoint|sandbox|Try it/ })
     expect(await offers.count()).to.equal(0)
     await page.goto('/verifications')
-    await page.getByText('No verification of Shop is on record.').waitFor()
+    await page.getByText('No verification of Demo is on record.').waitFor()
     expect(await offers.count()).to.equal(0)
     await page.goto('/api-keys')
     await page.getByText('Nothing has happened yet.').waitFor()
@@ -530,9 +519,9 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
   })
 
   it('have no queues for a viewer', async () => {
-    const countersign = await start({ bootstrap: BOOTSTRAP })
-    await addHistory(countersign)
-    const { page } = await open.user(countersign, 'cmp_shop', 'viewer')
+    const viewer = await open.member('viewer')
+    await addHistory(viewer)
+    const { page } = viewer
     await page.goto('/overview')
     await page.getByRole('region', { name: 'Providers' }).waitFor()
     await page.getByRole('region', { name: 'Refusals by type' }).getByText('No refusal is on record.').waitFor()

@@ -1,20 +1,19 @@
 // Privacy, in a real browser: a person is erased, and the report says what there was.
+import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, LOOKS, type ShopViewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { freshNumber } from '../support/flow.ts'
 
-const DEMO = 'app_demo'
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 
 /** A number with one pending verification, whose message has arrived. */
-async function person({ admin, countersign }: Viewer): Promise<string> {
+async function person({ countersign, admin, serverKey }: ShopViewer): Promise<string> {
   const recipient = freshNumber()
-  const { key } = (await admin('POST', `/apps/${DEMO}/keys`, { kind: 'server', mode: 'test' })).body
-  expect((await createCaller(countersign.url, key).send(recipient)).status).to.equal(200)
+  expect((await createCaller(countersign.url, serverKey).send(recipient)).status).to.equal(200)
   await eventually(async () => {
     const { body } = await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(recipient)}`)
     expect(body).to.have.length(1)
@@ -22,10 +21,10 @@ async function person({ admin, countersign }: Viewer): Promise<string> {
   return recipient
 }
 
-describeInBrowserOnce('Privacy', (open, start) => {
+describeInBrowserOnce('Privacy', open => {
   it('erases a person after a confirmation, and reports what was erased', async () => {
-    const viewer = await open.operator(await start())
-    const { page, admin } = viewer
+    const viewer = await open.shop()
+    const { page, admin, app } = viewer
     const recipient = await person(viewer)
     const masked = `+1****${recipient.slice(-2)}`
     await page.goto('/privacy')
@@ -38,7 +37,7 @@ describeInBrowserOnce('Privacy', (open, start) => {
     await page.getByText(/^1 verification with number or address.*1 was pending and was canceled first$/).waitFor()
     await page.getByText('1 message in the sandbox’s inbox').waitFor()
     const query = `recipient=${encodeURIComponent(recipient)}`
-    for (const list of [`/verifications?${query}`, `/apps/${DEMO}/verifications?${query}`])
+    for (const list of [`/verifications?${query}`, `/apps/${app}/verifications?${query}`])
       expect((await admin('GET', list)).body.items).to.deep.equal([])
 
     await field(page, 'Recipient').fill(recipient)
@@ -49,13 +48,36 @@ describeInBrowserOnce('Privacy', (open, start) => {
     await page.getByText(/^Nothing was found of .* in the app Demo/).waitFor()
   })
 
+  it('exports a person as one file: of one app, or a list of all apps', async () => {
+    const viewer = await open.shop()
+    const { page, admin, app, company } = viewer
+    const recipient = await person(viewer)
+    const other = (await admin('POST', `/companies/${company}/apps`, { name: 'Second' })).body.id
+    await page.goto(`/c/${company}/privacy?app=${app}`)
+    const exported = async () => {
+      const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Export')])
+      expect(download.suggestedFilename()).to.match(/^person-\d{4}-\d\d-\d\d\.json$/)
+      return JSON.parse(await readFile(await download.path(), 'utf8'))
+    }
+    await field(page, 'Recipient').fill(recipient)
+    const [own, ...others] = (await exported()).sort((one: { app_id: string }) => (one.app_id === app ? -1 : 1))
+    expect(own).to.include({ app_id: app, recipient })
+    expect(own.verifications).to.have.length(1)
+    expect(others.map(({ app_id }: { app_id: string }) => app_id)).to.deep.equal([other])
+    await page.getByRole('switch', { name: 'In all apps of Demo' }).uncheck()
+    expect(await exported()).to.deep.include({ app_id: app, recipient })
+    await field(page, 'Recipient').fill('020 7946 0801')
+    await press(page, 'Export')
+    await page.getByText('Write the number with its country code').waitFor()
+  })
+
   it('changes how long verifications are kept', async () => {
-    const { page, admin } = await open.operator(await start())
+    const { page, admin, app } = await open.shop()
     await page.goto('/privacy')
     await field(page, 'Days').fill('0')
     await press(page, 'Save')
     await page.getByText('must be a whole number from 1 to 3650', { exact: true }).waitFor()
-    const stored = async () => (await admin('GET', `/apps/${DEMO}`)).body.settings.retention_days
+    const stored = async () => (await admin('GET', `/apps/${app}`)).body.settings.retention_days
     await field(page, 'Days').fill('60')
     await press(page, 'Save')
     await page.getByText('The retention was saved.').waitFor()
@@ -65,9 +87,9 @@ describeInBrowserOnce('Privacy', (open, start) => {
   })
 
   it('asks before verifications are kept for a shorter time than is stored now', async () => {
-    const { page, admin } = await open.operator(await start())
-    const stored = async () => (await admin('GET', `/apps/${DEMO}`)).body.settings.retention_days
-    const store = (retention_days: number) => admin('PATCH', `/apps/${DEMO}`, { settings: { retention_days } })
+    const { page, admin, app } = await open.shop()
+    const stored = async () => (await admin('GET', `/apps/${app}`)).body.settings.retention_days
+    const store = (retention_days: number) => admin('PATCH', `/apps/${app}`, { settings: { retention_days } })
     await page.goto('/overview')
     await page.getByRole('link', { name: 'Overview' }).waitFor()
     await store(90)
@@ -89,13 +111,20 @@ describeInBrowserOnce('Privacy', (open, start) => {
     await page.getByText('Now they are kept for 365 days.').waitFor()
     await press(page, 'Erase older ones')
     await page.getByText('The retention was saved.').waitFor()
-    expect(await stored()).to.equal(100)
+    await page.getByText(/^From .* on, verifications are kept for 100 days only/).waitFor()
+    expect(await stored()).to.equal(365)
+    const pending = async () => (await admin('GET', `/apps/${app}`)).body.pending_retention
+    expect(await pending()).to.include({ retention_days: 100 })
+    await expectAccessible(page)
+    await press(page, 'Keep them for 365 days')
+    await page.getByText(/^From .* on, verifications are kept/).waitFor({ state: 'detached' })
+    expect(await pending()).to.equal(null)
   })
 })
 
 describeInBrowserOnce('Privacy, as it is used', (open, start) => {
   it('asks for the country code of a number, and keeps a person who was not confirmed', async () => {
-    const viewer = await open.operator(await start())
+    const viewer = await open.shop()
     const { page, admin } = viewer
     const recipient = await person(viewer)
     await page.goto('/privacy')
@@ -124,7 +153,7 @@ describeInBrowserOnce('Privacy, as it is used', (open, start) => {
   })
 
   it('lets a viewer read, and says which role may change', async () => {
-    const { page } = await open.user(await start(), 'cmp_demo', 'viewer')
+    const { page } = await open.member('viewer')
     await page.goto('/privacy')
     await page.getByText('Only developers and owners of your company can erase a person.').waitFor()
     expect(await field(page, 'Recipient').isDisabled()).to.equal(true)
@@ -135,7 +164,7 @@ describeInBrowserOnce('Privacy, as it is used', (open, start) => {
 
   for (const { theme, size } of LOOKS)
     it(`is accessible in ${theme} on a ${size}`, async () => {
-      const viewer = await open.operator(await start(), { theme, size })
+      const viewer = await open.shop({ theme, size })
       const { page } = viewer
       const recipient = await person(viewer)
       await page.goto('/privacy')

@@ -9,8 +9,6 @@ import { hookSecretContext } from '../../services/domain/tenancy/documents.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 
-const [COMPANY, APP] = ['cmp_demo', 'app_demo']
-
 interface InPage {
   getComputedStyle(element: unknown): Record<string, string>
 }
@@ -41,37 +39,37 @@ async function save(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' })
 }
 
-describeInBrowserOnce('the settings screen', (open, start) => {
+describeInBrowserOnce('the settings screen', open => {
   it('says a refusal beside its field, and loses nothing else', async () => {
-    const { page, admin } = await open.operator(await start())
+    const { page, admin, app } = await open.shop()
     await page.goto('/overview')
     await page.getByRole('link', { name: 'Settings', exact: true }).click()
-    await page.waitForURL(`**/a/${APP}/settings`)
+    await page.waitForURL(`**/a/${app}/settings`)
     const digits = page.getByLabel('Digits of a code')
     const origins = page.getByLabel('Allowed origins')
     await digits.fill('12')
     await page.getByLabel('How long a code is valid').fill('5 minutes')
     await origins.fill('https://shop.example\nhttps://*.example')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Must be a whole number from 4 to 8.').waitFor()
+    await page.getByText('Must be a whole number from 4 to 10.').waitFor()
     await page.getByText('Has no wildcards: list every origin by itself').waitFor()
-    expect((await admin('GET', `/apps/${APP}`)).body.settings.code).to.deep.equal({ length: 6, ttl_seconds: 600 })
+    expect((await admin('GET', `/apps/${app}`)).body.settings.code).to.deep.equal({ length: 6, ttl_seconds: 600 })
     expect(await digits.evaluate(field => field.matches(':focus')), 'the first refused field').to.equal(true)
     expect(await page.getByLabel('How long a code is valid').inputValue()).to.equal('5 minutes')
 
     await digits.fill('8')
-    await page.getByText('Must be a whole number from 4 to 8.').waitFor({ state: 'detached' })
+    await page.getByText('Must be a whole number from 4 to 10.').waitFor({ state: 'detached' })
     await origins.fill('https://shop.example\n')
     await page.getByRole('switch', { name: 'Publishable keys may send in live mode' }).click()
     await save(page)
-    const { settings } = (await admin('GET', `/apps/${APP}`)).body
+    const { settings } = (await admin('GET', `/apps/${app}`)).body
     expect(settings.code).to.deep.equal({ length: 8, ttl_seconds: 300 })
     expect(settings.allowed_origins).to.deep.equal(['https://shop.example'])
     expect(settings.publishable_send).to.equal(true)
   })
 
   it('says what another screen must allow first', async () => {
-    const { page } = await open.operator(await start())
+    const { page } = await open.shop()
     await page.goto('/settings')
     await page.getByLabel('Digits of a code').fill('4')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -82,28 +80,28 @@ describeInBrowserOnce('the settings screen', (open, start) => {
   })
 
   it('keeps what another user has saved meanwhile', async () => {
-    const { page, admin } = await open.operator(await start())
+    const { page, admin, app } = await open.shop()
     await page.goto('/overview')
     await page.getByRole('link', { name: 'Overview' }).waitFor()
-    await admin('PATCH', `/apps/${APP}`, { settings: { send_attempts: 7 } })
+    await admin('PATCH', `/apps/${app}`, { settings: { send_attempts: 7 } })
     await page.getByRole('link', { name: 'Settings', exact: true }).click()
     const attempts = page.getByLabel('Messages per verification')
     await eventually(async () => expect(await attempts.inputValue()).to.equal('7'))
     await page.getByLabel('Digits of a code').fill('7')
-    await admin('PATCH', `/apps/${APP}`, { settings: { locale: 'de' } })
+    await admin('PATCH', `/apps/${app}`, { settings: { locale: 'de' } })
     await save(page)
-    const { settings } = (await admin('GET', `/apps/${APP}`)).body
+    const { settings } = (await admin('GET', `/apps/${app}`)).body
     expect([settings.code.length, settings.send_attempts, settings.locale]).to.deep.equal([7, 7, 'de'])
     expect(await page.getByLabel('Default language').inputValue()).to.equal('de')
   })
 
   it('says what another user has saved in the same field, and replaces it when it is saved again', async () => {
-    const { page, admin } = await open.operator(await start())
+    const { page, admin, app } = await open.shop()
     await page.goto('/settings')
     const language = page.getByLabel('Default language')
     await language.fill('fr')
-    const stored = async () => (await admin('GET', `/apps/${APP}`)).body.settings
-    await admin('PATCH', `/apps/${APP}`, { settings: { locale: 'de', send_attempts: 7 } })
+    const stored = async () => (await admin('GET', `/apps/${app}`)).body.settings
+    await admin('PATCH', `/apps/${app}`, { settings: { locale: 'de', send_attempts: 7 } })
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Nothing was saved.').waitFor()
     await page.getByText('Default language (locale) is now: de').waitFor()
@@ -119,13 +117,13 @@ describeInBrowserOnce('the settings screen', (open, start) => {
   })
 
   it('has saved what is stored already, because an answer was lost or another user saved the same, and saves the rest', async () => {
-    const { page, admin } = await open.operator(await start())
-    const stored = async () => (await admin('GET', `/apps/${APP}`)).body.settings
+    const { page, admin, app } = await open.shop()
+    const stored = async () => (await admin('GET', `/apps/${app}`)).body.settings
     await page.goto('/settings')
     const language = page.getByLabel('Default language')
     await language.fill('fr')
     let isLost = false
-    await page.route(`**/admin/v1/apps/${APP}`, async route => {
+    await page.route(`**/admin/v1/apps/${app}`, async route => {
       if (isLost || route.request().method() !== 'PATCH') return route.continue()
       isLost = true
       await route.fetch()
@@ -138,17 +136,17 @@ describeInBrowserOnce('the settings screen', (open, start) => {
 
     await language.fill('de')
     await page.getByLabel('Messages per verification').fill('7')
-    await admin('PATCH', `/apps/${APP}`, { settings: { locale: 'de' } })
+    await admin('PATCH', `/apps/${app}`, { settings: { locale: 'de' } })
     await save(page)
     expect(await stored()).to.include({ locale: 'de', send_attempts: 7 })
   })
 
   it('no longer says that settings were changed once the value of the other user is taken over', async () => {
-    const { page, admin } = await open.operator(await start())
+    const { page, admin, app } = await open.shop()
     await page.goto('/settings')
     const language = page.getByLabel('Default language')
     await language.fill('fr')
-    await admin('PATCH', `/apps/${APP}`, { settings: { locale: 'de' } })
+    await admin('PATCH', `/apps/${app}`, { settings: { locale: 'de' } })
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Default language (locale) is now: de').waitFor()
     await language.fill('de')
@@ -161,21 +159,21 @@ describeInBrowserOnce('the settings screen', (open, start) => {
   })
 
   it('says what another user has saved while a draft lay in the tab', async () => {
-    const { page, admin } = await open.operator(await start())
+    const { page, admin, app } = await open.shop()
     await page.goto('/limits')
     await page.getByLabel('Block a country').fill('us')
     await page.keyboard.press('Enter')
-    await admin('PATCH', `/apps/${APP}`, { settings: { blocked_countries: ['RU'] } })
+    await admin('PATCH', `/apps/${app}`, { settings: { blocked_countries: ['RU'] } })
     await page.reload()
     await page.getByText('Blocked countries (blocked_countries) is now: RU').waitFor()
     await page.getByRole('button', { name: 'Discard' }).click()
     await page.getByRole('list', { name: 'Blocked countries' }).getByText('Russia').waitFor()
-    expect((await admin('GET', `/apps/${APP}`)).body.settings.blocked_countries).to.deep.equal(['RU'])
+    expect((await admin('GET', `/apps/${app}`)).body.settings.blocked_countries).to.deep.equal(['RU'])
   })
 
   it('edits texts by channel and language, with a preview that counts segments, and goes back to the built-in ones', async () => {
-    const { page, admin } = await open.operator(await start())
-    const stored = async () => (await admin('GET', `/apps/${APP}`)).body.settings.texts
+    const { page, admin, app } = await open.shop()
+    const stored = async () => (await admin('GET', `/apps/${app}`)).body.settings.texts
     await page.goto('/settings')
     const preview = page.getByRole('region', { name: 'Preview' })
     await preview.getByText('123456 is your Demo verification code.').waitFor()
@@ -219,7 +217,7 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     })
     await new Promise<void>(resolve => void elsewhere.listen(0, '127.0.0.1', resolve))
     try {
-      const { page } = await open.operator(await start(), { reportsRefusals: true })
+      const { page, app } = await open.shop({ reportsRefusals: true })
       const answered: string[] = []
       page.on('response', response => answered.push(response.url()))
       await page.goto('/settings')
@@ -249,7 +247,7 @@ describeInBrowserOnce('the settings screen', (open, start) => {
           .pages()
           .filter(one => one.url().startsWith(away)),
       ).to.deep.equal([])
-      expect(new URL(page.url()).pathname).to.equal(`/a/${APP}/settings`)
+      expect(new URL(page.url()).pathname).to.equal(`/a/${app}/settings`)
       expect(answered.filter(url => !url.startsWith(own) || url.includes('leak'))).to.deep.equal([])
       await mail.getByText('the same frame').click()
       await code.waitFor({ state: 'detached' })
@@ -260,10 +258,10 @@ describeInBrowserOnce('the settings screen', (open, start) => {
   })
 
   it('takes the secrets of the Supabase hooks, shows only their fingerprints, and removes one', async () => {
-    const { page, admin } = await open.operator(await start())
+    const { page, admin, app } = await open.shop()
     await page.goto('/settings')
     const card = page.getByRole('region', { name: 'Supabase Auth' })
-    await card.getByText(`/hooks/supabase/${APP}`).waitFor()
+    await card.getByText(`/hooks/supabase/${app}`).waitFor()
     await card.getByRole('button', { name: 'Add a test secret' }).click()
     await page.getByLabel('Secret', { exact: true }).fill('whsec_short')
     await page.getByRole('button', { name: 'Save secret' }).click()
@@ -271,7 +269,7 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     await page.getByLabel('Secret', { exact: true }).fill('v1,whsec_c2VjcmV0LW9mLXN1cGFiYXNl')
     await page.getByRole('button', { name: 'Save secret' }).click()
     await page.getByText('The secret is saved.').waitFor()
-    const stored = async () => (await admin('GET', `/apps/${APP}/hooks/supabase`)).body.secrets
+    const stored = async () => (await admin('GET', `/apps/${app}/hooks/supabase`)).body.secrets
     const { test, live } = await stored()
     expect([/^hmac:/.test(test[0]), live]).to.deep.equal([true, []])
     await card.getByRole('button', { name: 'Add a test secret' }).click()
@@ -287,16 +285,15 @@ describeInBrowserOnce('the settings screen', (open, start) => {
   })
 
   it('says that a secret is set which cannot be read, until another replaces it', async () => {
-    const countersign = await start()
-    const { page } = await open.operator(countersign)
+    const { page, countersign, app } = await open.shop()
     const lost = createKeyring({
       dataKeys: [{ id: 'lost', key: randomBytes(32) }],
       codeSecrets: countersign.secrets.code,
     })
-    const sealed = lost.seal('whsec_c2VjcmV0LW9mLXN1cGFiYXNl', hookSecretContext(APP, 'supabase', 'live'))
+    const sealed = lost.seal('whsec_c2VjcmV0LW9mLXN1cGFiYXNl', hookSecretContext(app, 'supabase', 'live'))
     await countersign.engines.store
       .docs('apps')
-      .modify({ _id: APP }, { $set: { hook_secrets: { supabase: { live: [sealed] } } } })
+      .modify({ _id: app }, { $set: { hook_secrets: { supabase: { live: [sealed] } } } })
     await page.goto('/settings')
     const live = page.getByRole('row').filter({ hasText: /^Live/ })
     await live.getByText('Set, but it cannot be read: its data key is no longer configured.').waitFor()
@@ -310,7 +307,7 @@ describeInBrowserOnce('the settings screen', (open, start) => {
   })
 
   it('lets a viewer change nothing', async () => {
-    const { page } = await open.user(await start(), COMPANY, 'viewer')
+    const { page } = await open.member('viewer')
     await page.goto('/settings')
     await page.getByText('Only developers and owners of your company can change the settings.').waitFor()
     expect(await page.getByLabel('Digits of a code').isDisabled()).to.equal(true)
@@ -321,7 +318,7 @@ describeInBrowserOnce('the settings screen', (open, start) => {
 
   for (const { theme, size } of LOOKS)
     it(`is accessible with a refusal, ${theme}, on a ${size}, without sideways scrolling`, async () => {
-      const { page } = await open.operator(await start(), { theme, size })
+      const { page } = await open.shop({ theme, size })
       await page.goto('/settings')
       await page.getByLabel('Digits of a code').fill('12')
       await page.getByRole('button', { name: 'Save', exact: true }).click()

@@ -1,7 +1,7 @@
 // The front door, in a real browser: the link of a start, the operator's token, an address and its code, and what ends a session.
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import type { Countersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -28,7 +28,7 @@ const codeFor = ({ admin }: Viewer, email: string, messages = 1): Promise<string
     return body[0].code
   })
 
-describeInBrowser('the sign-in page', (open, start) => {
+describeInBrowserOnce('the sign-in page', (open, start) => {
   it('takes the link of a start once: it leads to the first code, and leaves no ticket in the address', async () => {
     const countersign = await start()
     const link = linkOf(countersign)

@@ -399,12 +399,53 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     expect(await button(page, 'Close company').count()).to.equal(0)
   })
 
+  it('deletes a closed app and a closed company when their time has come and their names are typed', async () => {
+    const countersign = await start()
+    const owner = await open.user(countersign, 'cmp_demo', 'owner')
+    const { page, admin } = owner
+    const { store } = countersign.engines
+    const { id } = (await admin('POST', '/companies/cmp_demo/apps', { name: 'Old shop' })).body
+    const closedDaysAgo = async (days: number) => {
+      const $set = { closed_at: Date.now() - days * 86_400_000 }
+      await store.docs('apps').modify({ _id: id }, { $set })
+      await store.docs('companies').modify({ _id: 'cmp_demo' }, { $set })
+    }
+    await closedDaysAgo(29)
+    await openTeam(owner)
+    const [apps, company] = [card(page, 'Apps'), card(page, 'Company')]
+    await row(apps, 'Old shop').getByText('Can be deleted from').waitFor()
+    await company.getByText('Deletable').waitFor()
+    for (const name of ['Delete app', 'Delete company']) expect(await button(page, name).count(), name).to.equal(0)
+
+    await closedDaysAgo(31)
+    await openTeam(owner)
+    await button(row(apps, 'Old shop'), 'Delete app').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Nothing brings them back').waitFor()
+    await dialog.getByLabel('Its name').fill('Old')
+    expect(await button(dialog, 'Delete this app').isDisabled()).to.equal(true)
+    await expectAccessible(page)
+    await dialog.getByLabel('Its name').fill('Old shop')
+    await button(dialog, 'Delete this app').click()
+    await row(apps, 'Old shop').waitFor({ state: 'detached' })
+    expect((await admin('GET', `/apps/${id}`)).status).to.equal(404)
+
+    await button(company, 'Delete company').click()
+    await dialog.getByText('You are signed out at once').waitFor()
+    await expectAccessible(page)
+    const { name } = (await admin('GET', '/companies/cmp_demo')).body
+    await dialog.getByLabel('Its name').fill(name)
+    await button(dialog, 'Delete this company').click()
+    await page.getByLabel('Email').waitFor()
+    expect((await admin('GET', '/companies/cmp_demo')).status).to.equal(404)
+  })
+
   it('lets a viewer see everything and change nothing, and a developer invite no one', async () => {
     const countersign = await start()
     const viewer = await open.user(countersign, 'cmp_demo', 'viewer')
     await openTeam(viewer)
     const names = ['Invite person', 'Change role', 'Remove', 'Create app', 'Rename', 'Close app', 'Rename company']
-    for (const name of [...names, 'Create company', 'Close company'])
+    for (const name of [...names, 'Create company', 'Close company', 'Delete app', 'Delete company'])
       expect(await button(viewer.page, name).count(), name).to.equal(0)
     await card(viewer.page, 'People').getByText('Only owners of your company can invite people').waitFor()
 

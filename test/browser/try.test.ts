@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { MAGIC_RECIPIENTS } from '../../machines/magic-recipients.ts'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { wrongCode } from '../support/flow.ts'
 import { createGate } from '../support/gate.ts'
@@ -62,7 +62,7 @@ async function heldRequest(page: Page, url: string): Promise<HeldRequest> {
 
 const settings = ({ admin }: Viewer, change: object) => admin('PATCH', `/apps/${DEMO}`, { settings: change })
 
-describeInBrowser('Try it', (open, start) => {
+describeInBrowserOnce('Try it', (open, start) => {
   it('sends a code, shows it in the inbox, and verifies it, by keyboard alone', async () => {
     const { page, admin } = await open.operator(await start())
     await page.goto('/try')

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, exportCsv } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, exportCsv } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { createGate } from '../support/gate.ts'
 import { type AnswerRequest, type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts'
@@ -73,7 +73,7 @@ async function letItPause(page: Page, backend: Backend): Promise<void> {
 const unreachable = (page: Page, region: string) =>
   page.getByRole('region', { name: region, exact: true }).getByText('Countersign cannot be reached.')
 
-describeInBrowser('the webhook in the dashboard', (open, start) => {
+describeInBrowserOnce('the webhook in the dashboard', (open, start) => {
   const startBackend = backends()
 
   it('is set, gets a secret that is shown once, and receives a test event', async () => {

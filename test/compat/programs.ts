@@ -25,17 +25,19 @@ assert.equal(created.status, 'pending')
 assert.equal(created.to, to)
 assert.ok(created.dateCreated instanceof Date && !Number.isNaN(created.dateCreated.getTime()))
 const code = await codeFor(to)
-assert.equal((await service.verifications.create({ to, channel: 'sms' })).sid, created.sid)
+const again = await service.verifications.create({ to, channel: 'sms' })
+assert.notEqual(again.sid, created.sid)
 await refused(service.verifications.create({ to, channel: 'sms' }), 429, 60203)
 await refused(service.verifications.create({ to: 'nobody', channel: 'sms' }), 400, 60200)
 await refused(service.verifications.create({ to, channel: 'call' }), 400, 60200)
 
 assert.equal((await service.verifications(created.sid).fetch()).sendCodeAttempts.length, 2)
-assert.equal((await service.verifications(to).fetch()).sid, created.sid)
+assert.equal((await service.verifications(to).fetch()).sid, again.sid)
 const wrong = await service.verificationChecks.create({ to, code: '0' + code })
 assert.deepEqual([wrong.status, wrong.valid], ['pending', false])
-const right = await service.verificationChecks.create({ to, code })
-assert.deepEqual([right.status, right.valid, right.sid], ['approved', true, created.sid])
+const right = await service.verificationChecks.create({ verificationSid: again.sid, code })
+assert.deepEqual([right.status, right.valid, right.sid], ['approved', true, again.sid])
+assert.equal((await service.verifications(created.sid).fetch()).status, 'canceled')
 await refused(service.verificationChecks.create({ to, code }), 404, 20404)
 
 const second = await service.verifications.create({ to: other, channel: 'auto' })
@@ -72,16 +74,18 @@ created = service.verifications.create(to=to, channel="sms", locale="de")
 assert (created.status, created.to) == ("pending", to)
 assert isinstance(created.date_created, datetime.datetime), created.date_created
 code = code_for(to)
-assert service.verifications.create(to=to, channel="sms").sid == created.sid
+again = service.verifications.create(to=to, channel="sms")
+assert again.sid != created.sid
 refused(lambda: service.verifications.create(to=to, channel="sms"), 429, 60203)
 refused(lambda: service.verifications.create(to="nobody", channel="sms"), 400, 60200)
 
 assert len(service.verifications(created.sid).fetch().send_code_attempts) == 2
-assert service.verifications(to).fetch().sid == created.sid
+assert service.verifications(to).fetch().sid == again.sid
 wrong = service.verification_checks.create(to=to, code="0" + code)
 assert (wrong.status, wrong.valid) == ("pending", False)
-right = service.verification_checks.create(to=to, code=code)
-assert (right.status, right.valid, right.sid) == ("approved", True, created.sid)
+right = service.verification_checks.create(verification_sid=again.sid, code=code)
+assert (right.status, right.valid, right.sid) == ("approved", True, again.sid)
+assert service.verifications(created.sid).fetch().status == "canceled"
 refused(lambda: service.verification_checks.create(to=to, code=code), 404, 20404)
 
 second = service.verifications.create(to=other, channel="auto")

@@ -16,7 +16,7 @@ import { createMetrics } from '../../infra/metrics.ts'
 import { CHANNELS } from '../../machines/channels.ts'
 import { COLLECTIONS } from '../../services/domain/collections.ts'
 import { channelQueue } from '../../services/domain/verifications/queue-messages.ts'
-import { CALL_TIMEOUT_MS } from '../../services/webhook/call.ts'
+import { ENDPOINT_TIMEOUT_MS } from '../../services/webhook/endpoint-call.ts'
 
 const CHART = 'infra/deploy/helm/countersign'
 const read = (path: string): string => readFileSync(path, 'utf8')
@@ -50,13 +50,6 @@ describe('the services in compose.yml', () => {
     for (const name of SECRET_VARIABLES) expect(compose).not.to.match(new RegExp(`^ +${name}:`, 'm'))
   })
 
-  it('leave the volumes of 0.1 alone, on which these engines cannot start', () => {
-    const [, volumes = ''] = /\nvolumes:\n(.*)$/s.exec(compose) ?? []
-    const names = all(/^ {2}([\w-]+):/gm, volumes)
-    expect(names).to.have.members(['rabbitmq-4', 'mongodb-8', 'mongodb-8-config'])
-    expect(all(/volumes: \['([a-z0-9-]+):/g, compose)).to.have.members(['rabbitmq-4', 'mongodb-8'])
-  })
-
   it('show their metrics to the token that make-secrets.sh made', () => {
     expect(compose).to.match(/^ {4}METRICS_TOKEN_FILE: \/run\/secrets\/metrics_token$/m)
   })
@@ -72,7 +65,7 @@ describe('the services in compose.yml', () => {
   it('have the time to stop that follows from STOP_DELAY and the longest call', () => {
     const graces = all(/^ +stop_grace_period: (.*)$/gm, compose)
     const [delay, timeout] = ['$' + '{STOP_DELAY:-3000}ms', '$' + '{PROVIDER_TIMEOUT:-8000}ms']
-    expect(graces).to.deep.equal([`${delay}${timeout}6s`, `${delay}${CALL_TIMEOUT_MS / 1_000 + 6}s`])
+    expect(graces).to.deep.equal([`${delay}${timeout}6s`, `${delay}${ENDPOINT_TIMEOUT_MS / 1_000 + 6}s`])
     expect(readConfig({}, []).provider.timeoutMs).to.equal(8_000)
   })
 

@@ -48,6 +48,7 @@ function typeSection(type: ProviderType): string {
     ...(fields.length === 0 ? [`\`${type}\`. ${where} It plays receipts itself.`] : []),
     ...(callback ? [`Callback address: ${callback.words}`] : []),
     ...codesLine("Errors that are the recipient's fault", errors.recipient),
+    ...codesLine('The recipient asked for no more messages (unsubscribed)', errors.unsubscribed),
     ...codesLine('In receipts, the recipient could not be reached', errors.unreachable),
     ...codesLine('Withdrawn', errors.superseded),
     ...codesLine('Errors of the destination, which the next provider may reach', errors.destination),

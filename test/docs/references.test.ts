@@ -11,6 +11,7 @@ import { ADMIN_API } from '../../services/dashboard/admin-api.ts'
 import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
 import { duration } from '../../services/edge/docs/guides/limits.ts'
 import { withElementHash } from './element-hash.ts'
+import { collectionsWithoutRow, withPrivacyTable } from './privacy-table.ts'
 import { providersPage } from './provider-pages.ts'
 import { withSettingsTable } from './settings-table.ts'
 import { withStepUpList } from './step-up-list.ts'
@@ -68,6 +69,12 @@ describe('the reference pages', () => {
     const rows = [...page.matchAll(/^\| `([a-z_.]+)` \| `([^`]+)` \|/gm)]
     const documented = Object.fromEntries(rows.map(([, path = '', value = '']) => [path, JSON.parse(value)]))
     expect(documented).to.deep.equal(Object.fromEntries(leaves(resolveSettings({}))))
+  })
+
+  it('say of each collection that keeps something of a recipient why, and how long (npm run openapi writes it)', () => {
+    const page = text('docs/privacy.md')
+    expect(withPrivacyTable(page)).to.equal(page)
+    expect(collectionsWithoutRow()).to.deep.equal([])
   })
 
   it('have the hash of /element.js: npm run openapi writes it', () => {

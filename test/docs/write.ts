@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { withElementHash } from './element-hash.ts'
+import { withPrivacyTable } from './privacy-table.ts'
 import { PROVIDERS_PAGE, providersPage } from './provider-pages.ts'
 import { withSettingsTable } from './settings-table.ts'
 import { withSizingTables } from './sizing-tables.ts'
@@ -14,6 +15,8 @@ const clients = join(PROJECT_ROOT, 'docs/clients.md')
 writeFileSync(clients, withElementHash(readFileSync(clients, 'utf8')))
 const adminApi = join(PROJECT_ROOT, 'docs/admin-api.md')
 writeFileSync(adminApi, withStepUpList(readFileSync(adminApi, 'utf8')))
+const privacy = join(PROJECT_ROOT, 'docs/privacy.md')
+writeFileSync(privacy, withPrivacyTable(readFileSync(privacy, 'utf8')))
 writeFileSync(PROVIDERS_PAGE, providersPage())
 const sizing = join(PROJECT_ROOT, 'docs/operations/sizing.md')
 writeFileSync(sizing, withSizingTables(readFileSync(sizing, 'utf8')))

@@ -5,7 +5,6 @@ import { type Countersign, describeCountersign, type StartCountersign } from '..
 import { eventually } from '../support/eventually.ts'
 import { freshNumber } from '../support/flow.ts'
 import { useOutbound } from '../support/outbound.ts'
-import type { AnswerRequest } from '../support/receiver.ts'
 
 const KEY = 'sk_test_lists0123456789'
 /** A suspect address may send once; other addresses are practically unlimited. */
@@ -125,57 +124,4 @@ describeCountersign('address lists', (start, engines) => {
     await eventually(async () => expect(await send('91.240.118.5')).to.equal('sent'))
     expect(await send('9.9.9.9')).to.equal(REFUSED)
   })
-
-  it('keep their content and name the problem when the URL answers with anything but a list', async () => {
-    const { put, send, waitForImport, list } = await open()
-    let answer: AnswerRequest = (_, response) => void response.end('91.240.118.0/24')
-    const source = await receiver((request, response) => answer(request, response))
-    const url = `http://127.0.0.1:${source.port}/list.txt`
-    const theirs = { class: 'abusive', name: 'theirs', url }
-    await put(theirs)
-    const { version } = await waitForImport('theirs')
-    for (const [why, bad] of BAD_SOURCES) {
-      answer = bad
-      await put(theirs)
-      await eventually(async () => {
-        const shown = await list('theirs')
-        expect(shown).to.deep.include({ status: 'failed', version, progress: null })
-        expect(shown.problem).to.include(why)
-      })
-    }
-    expect(source.received.map(({ path }) => path)).not.to.include('/elsewhere')
-    await eventually(async () => expect(await send('91.240.118.5')).to.equal(REFUSED))
-    expect(await send('8.8.8.8')).to.equal('sent')
-  })
-
-  it('accept CRLF, comments, a byte order mark, IPv4-mapped and overlapping ranges, and ignore private ranges', async () => {
-    const { put, send, waitForImport } = await open()
-    const lines = ['91.240.118.0/25', '91.240.118.64/26', '91.240.118.128/25', '::ffff:91.240.119.0/120']
-    const reserved = ['10.0.0.0/8', '192.168.0.0/16', 'fc00::/7', '::ffff:127.0.0.1', '100.64.0.0/10']
-    const text = `\ufeff; head\r\n${[...lines, ...reserved].join(' # why\r\n')}\r\n\r\n1.2.3.4/33\r\n0x7f.1\r\n`
-    await put({ class: 'abusive', name: 'mine', text })
-    expect(await waitForImport('mine')).to.deep.include({ ranges: 1, ignored: 5, bad: 2, bad_lines: [12, 13] })
-    await eventually(async () => expect(await send('91.240.119.255')).to.equal(REFUSED))
-    for (const free of ['91.240.117.255', '91.240.120.0', '10.0.0.1', '1.2.3.4'])
-      expect(await send(free)).to.equal('sent')
-  })
 })
-
-const BAD_SOURCES: [why: string, answer: AnswerRequest][] = [
-  ['answered 302', (_, response) => void response.writeHead(302, { location: '/elsewhere' }).end('9.9.9.9')],
-  ['answered 204', (_, response) => void response.writeHead(204).end()],
-  ['answered 304', (_, response) => void response.writeHead(304).end()],
-  ['no public addresses', (_, response) => void response.end('# nothing today\n10.0.0.0/8\n')],
-  ['more than half', (_, response) => void response.end('0.0.0.0/1\n8.8.8.8\n128.0.0.0/2')],
-  ['more than half', (_, response) => void response.end('::/0')],
-  ['beginning with line 1', (_, response) => void response.end('<html><body>sorry</body></html>')],
-  ['compressed', (_, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('9.9.9.9')],
-  [
-    '',
-    (_, response) => {
-      response.writeHead(200, { 'content-length': 1_000 }).write('9.9.9.9')
-      response.destroy()
-    },
-  ],
-  ['', (_, response) => void response.destroy()],
-]

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { refusal } from '../support/api-caller.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
-import { describeFlow } from '../support/shared-flow.ts'
+import { describeFlowOnce } from '../support/shared-flow.ts'
 
 const REFUSED = { type: 'HTTPException', status: 401, code: 'invalid_key' }
 
-describeFlow('a revoked API key', flow => {
+describeFlowOnce('a revoked API key', flow => {
   const revoke = async (id: string): Promise<void> => {
     expect((await flow.admin('DELETE', `/keys/${id}`)).status).to.equal(204)
   }

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { describeFlow } from '../support/shared-flow.ts'
+import { describeFlowOnce } from '../support/shared-flow.ts'
 
-describeFlow('the last use of an API key', flow => {
+describeFlowOnce('the last use of an API key', flow => {
   it('is shown to the minute, and not before the key was used', async () => {
     const { app } = await flow.createTenant()
     const [key, unusedKey] = [await flow.createKey(app, 'server'), await flow.createKey(app, 'server')]

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { BootstrapProblems } from '../../services/domain/bootstrap/bootstrap.ts'
 import { fullBootstrapFile } from '../support/bootstrap.ts'
-import { type Countersign, describeCountersign } from '../support/countersign.ts'
+import { type Countersign, describeCountersignOnce } from '../support/countersign.ts'
 import { ECHO } from '../support/echo.ts'
 import { allTenancyDocs } from '../support/tenancy.ts'
 
-describeCountersign('a bootstrap file', start => {
+describeCountersignOnce('a bootstrap file', start => {
   const stored = ({ engines }: Countersign) => allTenancyDocs(engines.store)
   const failure = (starting: Promise<unknown>) => starting.catch((error: unknown) => error)
 
@@ -42,12 +42,6 @@ describeCountersign('a bootstrap file', start => {
     expect(storedProviders.map(({ app_id }) => app_id)).to.deep.equal(['app_console'])
   })
 
-  it('changes nothing when the process restarts', async () => {
-    const first = await start({ services: ECHO, bootstrap: fullBootstrapFile() })
-    const before = await stored(first)
-    expect(await stored(await first.restart())).to.deep.equal(before)
-  })
-
   it('with a mistake stops the start with the path of the mistake, and nothing is applied', async () => {
     const first = await start({ services: ECHO, bootstrap: { companies: [{ id: 'cmp_acme' }] } })
     const before = await stored(first)
@@ -58,28 +52,6 @@ describeCountersign('a bootstrap file', start => {
     const refusal = await failure(first.restart({ bootstrap: { companies } }))
     expect(refusal).to.be.instanceOf(BootstrapProblems)
     expect((refusal as Error).message).to.match(/^companies\.1\.apps\.0\.settings\.verify_attempts: /)
-    expect(await stored(await start({ services: ECHO, site: first.site, bootstrap: {} }))).to.deep.equal(before)
-  })
-
-  it('with a URL that Countersign would not call stops the start, unless the operator allows the address', async () => {
-    const webhook = { url: 'http://127.0.0.1:9000/' }
-    const file = { companies: [{ id: 'cmp_acme', apps: [{ id: 'app_x', webhook }] }] }
-    const first = await start({ services: ECHO, bootstrap: {} })
-    const refusal = await failure(first.restart({ bootstrap: file }))
-    expect(refusal).to.be.instanceOf(BootstrapProblems)
-    expect((refusal as Error).message).to.match(/^companies\.0\.apps\.0\.webhook\.url: would not be called: /)
-    const env = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
-    const allowed = await start({ services: ECHO, site: first.site, bootstrap: file, env })
-    expect(JSON.stringify(await stored(allowed))).to.include(webhook.url)
-  })
-
-  it('that contradicts stored data stops the start with the path of the contradiction, and nothing is applied', async () => {
-    const file = (owner: string) => ({ companies: [{ id: owner, apps: [{ id: 'app_shop' }] }] })
-    const first = await start({ services: ECHO, bootstrap: file('cmp_one') })
-    const before = await stored(first)
-    const refusal = await failure(first.restart({ bootstrap: file('cmp_two') }))
-    expect(refusal).to.be.instanceOf(BootstrapProblems)
-    expect((refusal as Error).message).to.equal('companies.0.apps.0.id: is an app of cmp_one already')
     expect(await stored(await start({ services: ECHO, site: first.site, bootstrap: {} }))).to.deep.equal(before)
   })
 })

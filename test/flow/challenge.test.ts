@@ -41,14 +41,6 @@ describeFlow('a challenge', flow => {
     expect(items[0]).to.include({ type: 'ChallengeRequiredError', scope: null })
   })
 
-  it('is not asked in mode off, nor of test keys in mode risk', async () => {
-    for (const publishable_challenge of ['off', 'risk']) {
-      const { device } = await flow.createTenant({ publishable_challenge })
-      expect((await device.send(freshNumber())).status).to.equal(200)
-      expect((await device.send(freshNumber(), { solution: 'anything' })).status).to.equal(200)
-    }
-  })
-
   it('is asked anew for a solution that is wrong, of another recipient, key or app, or late', async () => {
     const { app, device } = await flow.createTenant(ALWAYS)
     const stranger = (await flow.createTenant(ALWAYS)).device
@@ -82,23 +74,6 @@ describeFlow('a challenge', flow => {
     for (const answer of answers) if (answer.status === 403) expectAsked(answer)
     expectAsked(await device.send(to, { solution }))
     await flow.waitForCode(to, 1)
-  })
-
-  it('stays good when its call is refused for another reason', async () => {
-    const { app, device } = await flow.createTenant({ ...ALWAYS, limits: { recipient: [{ max: 1, seconds: 60 }] } })
-    const to = freshNumber()
-    expect((await sendSolved(device, to)).status).to.equal(200)
-    const solution = await solve(device, to)
-    expect(refusal(await device.send(to, { solution }))).to.include({ type: 'RateLimitExceededError' })
-    await flow.changeSettings(app, { blocked_countries: ['US'] })
-    expect(refusal(await device.send(to, { solution })).type, 'it is asked before the country').to.equal(
-      'GeoBlockedError',
-    )
-    expectAsked(await device.send(to))
-    await flow.changeSettings(app, { blocked_countries: [] })
-    await flow.advance(120_000)
-    expect((await device.send(to, { solution })).status).to.equal(200)
-    expectAsked(await device.send(to, { solution }))
   })
 
   it('is not asked for a replay by idempotency key, and a challenged call leaves its key free', async () => {

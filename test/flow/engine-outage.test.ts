@@ -7,7 +7,8 @@ import { eventually } from '../support/eventually.ts'
 import { type MongoBehindProxy, openMongoBehindProxy } from '../support/mongo.ts'
 import { openRabbitBehindProxy } from '../support/rabbitmq.ts'
 
-const NO_ANSWER = 'no answer within 3 s'
+const NO_MONGODB = 'MongoDB does not answer'
+const NO_RABBITMQ = 'RabbitMQ does not answer'
 
 onRealEngines('a process that loses its engines', { AMQP_URL, MONGODB_URL }, () => {
   let mongo: MongoBehindProxy
@@ -37,7 +38,7 @@ onRealEngines('a process that loses its engines', { AMQP_URL, MONGODB_URL }, () 
   it('stays alive but is not ready without MongoDB, and becomes ready again with it', async () => {
     const { url } = await startBehindProxies()
     mongo.proxy.refuse()
-    await expectReadiness(url, { store: NO_ANSWER })
+    await expectReadiness(url, { store: NO_MONGODB })
     expect((await get(`${url}/healthz`)).status).to.equal(200)
     mongo.proxy.heal()
     await expectReadiness(url, {})
@@ -58,7 +59,7 @@ onRealEngines('a process that loses its engines', { AMQP_URL, MONGODB_URL }, () 
   it('is not ready while MongoDB does not answer, and ready again after it', async () => {
     const { url } = await startBehindProxies()
     mongo.proxy.stall()
-    await expectReadiness(url, { store: NO_ANSWER })
+    await expectReadiness(url, { store: NO_MONGODB })
     mongo.proxy.heal()
     await expectReadiness(url, {})
   })
@@ -66,7 +67,7 @@ onRealEngines('a process that loses its engines', { AMQP_URL, MONGODB_URL }, () 
   it('is not ready while RabbitMQ does not answer, before a heartbeat is missing, and ready again after it', async () => {
     const { url, engines } = await startBehindProxies()
     rabbit.proxy.stall()
-    await expectReadiness(url, { broker: NO_ANSWER })
+    await expectReadiness(url, { broker: NO_RABBITMQ })
     expect(engines.broker.state(), 'no heartbeat is missing yet').to.equal('up')
     rabbit.proxy.heal()
     await expectReadiness(url, {})
@@ -77,7 +78,7 @@ onRealEngines('a process that loses its engines', { AMQP_URL, MONGODB_URL }, () 
     const { url, stop } = await startBehindProxies()
     mongo.proxy.refuse()
     rabbit.proxy.refuse()
-    await expectReadiness(url, { store: NO_ANSWER, broker: 'not connected', consumers: '0 of 1 attached' })
+    await expectReadiness(url, { store: NO_MONGODB, broker: 'not connected', consumers: '0 of 1 attached' })
     await stop()
   })
 })

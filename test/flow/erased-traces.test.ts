@@ -1,73 +1,25 @@
 // A recipient leaves a trace in every collection that can hold one. After an erasure, or after the retention time, a search of the whole
-// store finds neither the number, nor its masked form, its indexes, its sealed texts and the hashes of its idempotency keys.
-// A new collection must be added to PERSONAL_DATA.
+// store finds neither the number, nor its masked form, its indexes, its sealed texts and the hashes of its idempotency keys. The journal of
+// erasures alone keeps the indexes under which the number is looked up.
+// A new collection must be added to PERSONAL_DATA (services/domain/personal-data.ts).
 import { expect } from 'chai'
 import { createKeyring, type Keyring } from '../../infra/crypto/keyring.ts'
+import { LIST_OF } from '../../services/dashboard/privacy/person-export.ts'
+import type { ErasureAnswer, PersonExportAnswer } from '../../services/dashboard/privacy/schemas.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { blockTags } from '../../services/domain/fraud/numbers.ts'
+import { type CollectionName, PERSONAL_DATA } from '../../services/domain/personal-data.ts'
 import { otpIdOfSid, twilioSid } from '../../services/domain/tenancy/twilio-sids.ts'
 import { recipientIndexes, sandboxIndex } from '../../services/domain/verifications/lookup-indexes.ts'
-import { ask } from '../support/api-caller.ts'
 import { testClock } from '../support/clock.ts'
 import { startCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS, type Flow, startFlow, wrongCode } from '../support/flow.ts'
-import { type CollectionName, collectionNames, rawDocuments } from '../support/raw-documents.ts'
+import { collectionNames, dataFiles, rawDocuments } from '../support/raw-documents.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { createRunningClock } from '../support/running-clock.ts'
 import { type EngineSet, onEachEngineSet } from '../support/site.ts'
 
-/** What a collection keeps of a recipient: data that an erasure removes; ids that then lead nowhere; nothing at any time. */
-const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
-  otps: 'erased',
-  claims: 'erased',
-  counters: 'erased',
-  fraud_blocks: 'erased',
-  fraud_decisions: 'erased',
-  fraud_numbers: 'erased',
-  refusals: 'erased',
-  attempts: 'erased',
-  metadata_indexes: 'erased',
-  joined_ids: 'erased',
-  sandbox_messages: 'erased',
-  events: 'ids',
-  ledger: 'ids',
-  companies: 'ids',
-  channel_loads: 'ids',
-  apps: 'never',
-  keys: 'never',
-  webhooks: 'never',
-  providers: 'never',
-  breakers: 'never',
-  prices: 'never',
-  audit: 'never',
-  users: 'never',
-  sessions: 'never',
-  passkeys: 'never',
-  spent_assertions: 'never',
-  sign_in_tickets: 'never',
-  sign_in_flows: 'never',
-  known_browsers: 'never',
-  sign_in_mails: 'never',
-  invitation_times: 'never',
-  notices: 'never',
-  ip_lists: 'never',
-  ip_chunks: 'never',
-  fraud_tallies: 'never',
-  fraud_networks: 'never',
-  stats_hours: 'never',
-  stats_days: 'never',
-  stats_progress: 'never',
-  route_slots: 'never',
-  route_facts: 'never',
-  route_outages: 'never',
-  event_looks: 'never',
-  spent_challenges: 'never',
-  leases: 'never',
-  write_probes: 'never',
-  canaries: 'never',
-  rotations: 'never',
-}
 const NUMBER = '+447400998877'
 const otherNumber = (nth: number): string => `+44740099${String(nth * 101).padStart(4, '0')}`
 const PLENTY = [{ max: 100_000, seconds: 60 }]
@@ -89,9 +41,53 @@ const TWO_DAYS_MS = 2 * 86_400_000
 interface Person {
   app: string
   otp_ids: string[]
+  /** The indexes under which the recipient is looked up. */
+  indexes: string[]
   /** Texts that must not be found after an erasure. */
   traces: string[]
+  /** Of the first verification. */
+  code: string
 }
+
+/** What the export shows of each collection that an erasure changes. */
+const SHOWN: Record<keyof typeof LIST_OF, (all: PersonExportAnswer) => readonly unknown[]> = {
+  otps: ({ verifications }) => verifications,
+  attempts: ({ verifications }) =>
+    verifications.flatMap(({ timeline }) => timeline.filter(({ happened }) => happened.startsWith('provider'))),
+  events: ({ verifications }) =>
+    verifications.flatMap(({ events }) => events.filter(({ attempts }) => attempts.some(({ response }) => response))),
+  claims: ({ verifications }) => verifications.flatMap(({ idempotency_keys }) => idempotency_keys),
+  metadata_indexes: ({ verifications }) => verifications.filter(({ metadata }) => metadata !== null),
+  joined_ids: ({ verifications }) => verifications.flatMap(({ joined }) => joined),
+  sandbox_messages: ({ sandbox_messages }) => sandbox_messages,
+  refusals: ({ refusals }) => refusals,
+  counters: ({ counters }) => counters,
+  recipient_rules: ({ recipient_rules }) => recipient_rules,
+  fraud_decisions: ({ fraud_decisions }) => fraud_decisions,
+  fraud_numbers: ({ fraud_histories }) => fraud_histories,
+  fraud_blocks: ({ fraud_blocks }) => fraud_blocks,
+  erasures: ({ erasures }) => erasures,
+}
+
+/** As an erasure counts them. */
+function countsOf(exported: PersonExportAnswer): ErasureAnswer {
+  const count = (name: keyof typeof SHOWN): number => SHOWN[name](exported).length
+  return {
+    verifications: count('otps'),
+    ended: exported.verifications.filter(({ status }) => status === 'pending').length,
+    attempts: count('attempts'),
+    messages: count('sandbox_messages'),
+    events: count('events'),
+    counters: count('counters') + count('fraud_numbers'),
+    refusals: count('refusals'),
+    decisions: count('fraud_decisions'),
+    idempotency_keys: count('claims'),
+    blocks: count('fraud_blocks'),
+    rules: exported.recipient_rules.filter(({ recipient }) => recipient !== null).length,
+  }
+}
+
+const isHidden = (trace: string): boolean => trace.startsWith('v1.')
 
 /** The collections with such a text. Documents past their `purge_at` do not count: the engine removes them when it chooses. */
 async function collectionsHolding(
@@ -172,12 +168,18 @@ async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
     expect([...holding].filter(name => PERSONAL_DATA[name] === 'never')).to.deep.equal([])
     const events = (await flow.events(app)).filter(({ payload }) => otp_ids.includes(payload.otp_id ?? ''))
     for (const { attempts } of events)
-      expect(attempts[0]?.response, 'the stored answer of the endpoint').to.include(NUMBER)
+      expect(attempts[0]?.response, 'the stored answer of the endpoint').to.equal('thanks to [phone]')
     // The fraud guard stores a number a moment later. Neither that nor an endpoint's answer must come after the erasure.
     expect(await latestBlockEntryAt(store)).to.be.at.least(await firstDeliveryAt(store, chat))
     expect(events).to.have.length(EVENTS_OF_PERSON)
   })
-  return { app, otp_ids, traces: [...new Set(traces)] }
+  const events = (await store.docs('events').find({ app_id: app }, { sort: { _id: 1 }, limit: 1_000 })).filter(event =>
+    otp_ids.includes(event.payload.otp_id ?? ''),
+  )
+  const answers = events.flatMap(({ attempts }) => attempts.flatMap(({ sealed_response }) => sealed_response ?? []))
+  expect(answers, 'sealed answers').to.have.length(EVENTS_OF_PERSON)
+  const indexes = (['live', 'test'] as const).flatMap(mode => recipientIndexes(keyring, { app_id: app, mode }, NUMBER))
+  return { app, otp_ids, indexes, traces: [...new Set([...traces, ...answers])], code }
 }
 
 async function firstDeliveryAt(store: CountersignStore, otp_id: string): Promise<number> {
@@ -210,8 +212,22 @@ async function sealedTextsOf(store: CountersignStore, otp_ids: readonly string[]
   return [...sealed, ...docs.flatMap(({ reference }) => reference ?? []), ...claims.map(({ _id }) => _id)]
 }
 
-async function expectNoTraces(store: CountersignStore, { traces, otp_ids }: Person, now: number): Promise<void> {
-  for (const trace of traces) expect([...(await collectionsHolding(store, [trace], now))], trace).to.deep.equal([])
+/** No file of an embedded store has the number, not even where something was removed. */
+async function expectNoFile(folder: string): Promise<void> {
+  for (const bytes of await dataFiles(folder))
+    expect(bytes.includes(NUMBER.slice(3)), 'the number in a file').to.equal(false)
+}
+
+async function expectNoTraces(store: CountersignStore, person: Person, now: number): Promise<void> {
+  const { traces, indexes, otp_ids } = person
+  for (const trace of traces) {
+    const holding = [...(await collectionsHolding(store, [trace], now))]
+    const isKept = (name: CollectionName) => PERSONAL_DATA[name] === 'index' && indexes.includes(trace)
+    expect(
+      holding.filter(name => !isKept(name)),
+      trace,
+    ).to.deep.equal([])
+  }
   for (const name of await collectionsHolding(store, otp_ids, now)) expect(PERSONAL_DATA[name], name).to.equal('ids')
 }
 
@@ -230,14 +246,43 @@ onEachEngineSet('the personal data of a recipient', (engines: EngineSet) => {
     await endpoint.close()
   })
 
+  async function exportPerson(): Promise<PersonExportAnswer> {
+    const { status, body, text } = await flow.admin('POST', `/apps/${person.app}/export`, { recipient: NUMBER })
+    expect(status, text).to.equal(200)
+    return body
+  }
+
+  it('is exported from every collection that has it, unmasked, and without what only the service needs', async () => {
+    const exported = await exportPerson()
+    for (const [name, shown] of Object.entries(SHOWN))
+      expect(shown(exported).length > 0, `${name} in ${LIST_OF[name as keyof typeof LIST_OF]}`).to.equal(
+        // The person was not erased before, and did not say STOP.
+        name !== 'erasures' && name !== 'recipient_rules',
+      )
+    const ids = exported.verifications.flatMap(({ otp_id, joined }) => [otp_id, ...joined.map(one => one.otp_id)])
+    expect(ids).to.have.members(person.otp_ids)
+    for (const { recipient } of exported.verifications) expect(recipient).to.equal(NUMBER)
+    const text = JSON.stringify(exported)
+    for (const own of ['81.2.69.142', `sign up ${NUMBER}`, `"phone":"${NUMBER}"`, 'thanks to [phone]'])
+      expect(text).to.include(own)
+    for (const hidden of [...person.indexes, ...person.traces.filter(isHidden)]) expect(text).not.to.include(hidden)
+    expect(text, 'the code').not.to.match(new RegExp(`\\b${person.code}\\b`))
+  })
+
   it('is gone from the store after an erasure, and later answers of the endpoint are not stored', async () => {
     const { app, otp_ids } = person
+    const exported = await exportPerson()
     const { status, body } = await flow.admin('POST', `/apps/${app}/erase`, { recipient: NUMBER })
     expect(status).to.equal(200)
+    expect(countsOf(exported), 'what the export showed').to.deep.equal(body)
     expect(body).to.include({ verifications: 4, idempotency_keys: 2, blocks: 1, decisions: 3, refusals: 1 })
-    expect(body.events).to.be.at.least(1)
+    expect(body.events).to.equal(EVENTS_OF_PERSON)
     const { store } = flow.countersign.engines
     await expectNoTraces(store, person, flow.clock.now())
+    if (engines === 'embedded') await expectNoFile(flow.countersign.config.dataDir)
+    const { app_id, recipient, exported_at, ...lists } = await exportPerson()
+    expect(Object.entries(lists).filter(([, items]) => items.length > 0)).to.deep.equal([['erasures', lists.erasures]])
+    expect(lists.erasures).to.have.length(1)
 
     const [event] = (await flow.admin('GET', `/apps/${app}/events?otp_id=${otp_ids[0]}`)).body.items
     expect((await flow.admin('POST', `/events/${event.id}/replay`, {})).status).to.be.oneOf([200, 202])
@@ -251,6 +296,8 @@ onEachEngineSet('the personal data of a recipient', (engines: EngineSet) => {
 
   it('is gone from the store after the retention time of the app', async () => {
     const at = flow.clock.now()
+    const patched = await flow.admin('PATCH', `/apps/${person.app}`, { settings: { retention_days: 1 } })
+    expect(patched.status).to.equal(200)
     await flow.advanceUntil(flow.countersign.stop())
     // A clock that stands still would run every timer of two days, so the process starts again with a later clock.
     const clock = engines === 'embedded' ? testClock(at + TWO_DAYS_MS) : createRunningClock()
@@ -258,14 +305,11 @@ onEachEngineSet('the personal data of a recipient', (engines: EngineSet) => {
     const env = { CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200', ...ENV }
     const later = await startCountersign({ engines, site: flow.countersign.site, clock, env })
     try {
-      const token = later.secrets.adminTokens[0]?.token ?? ''
-      const body = JSON.stringify({ settings: { retention_days: 1 } })
-      const patched = await ask(`${later.url}/admin/v1/apps/${person.app}`, { method: 'PATCH', token, body })
-      expect(patched.status).to.equal(200)
       await eventually(async () => {
         await clock.advance(2_000)
         await expectNoTraces(later.engines.store, person, clock.now())
       })
+      if (engines === 'embedded') await expectNoFile(later.config.dataDir)
     } finally {
       await later.stop()
     }

@@ -1,13 +1,12 @@
-// Why did the code not arrive? Each reason over HTTP: in GET status for server keys, in the admin views, in the timeline with what the
-// vendor said, and in the log; and nothing of it in webhooks.
+// Why did the code not arrive? The reason over HTTP: in GET status for server keys, in the admin views, in the timeline with what the
+// vendor said, and in the log; and nothing of it in webhooks. All reasons are in test/services/channel/failure-reasons.test.ts.
 import { expect } from 'chai'
 import type { FailureReason } from '../../machines/otp.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
-import { codeIn, describeLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
+import { codeIn, describeLiveFlowOnce, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
 import { collectionNames, rawDocuments } from '../support/raw-documents.ts'
 import { startHttpGateway } from '../support/vendors/http-gateway.ts'
 import { startMeta } from '../support/vendors/meta.ts'
-import { startMailServer } from '../support/vendors/smtp.ts'
 import { startTwilio, type Twilio, twilioError } from '../support/vendors/twilio.ts'
 
 type Entry = Record<string, unknown> & { happened: string }
@@ -15,7 +14,7 @@ interface Shop extends LiveApp {
   twilio: Twilio
 }
 
-describeLiveFlow('why a code did not arrive', live => {
+describeLiveFlowOnce('why a code did not arrive', live => {
   const opened: { close(): Promise<void> }[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
   const opening = async <T extends { close(): Promise<void> }>(start: Promise<T>): Promise<T> => {
@@ -117,51 +116,6 @@ describeLiveFlow('why a code did not arrive', live => {
     expect(failed).to.include({ provider: 'main', ...said })
     const [call] = await entriesOf(otp_id, 'provider.called')
     expect(call).to.include({ result: 'accepted', http_status: 201, vendor_code: null, vendor_text: null })
-  })
-
-  it('recipient_unreachable: the mail server does not know the mailbox, with its code and text', async () => {
-    const mail = await opening(startMailServer())
-    const config = { host: '127.0.0.1', port: mail.port, from: 'otp@shop.example' }
-    const app = await live.createApp([{ name: 'mail', channel: 'email', type: 'smtp', config }])
-    mail.next({ at: 'rcpt', says: '550 5.1.1 <grace.hopper@reader.example>: grace.hopper is unknown' })
-    const otp_id = await sendTo(app, 'grace.hopper@reader.example')
-    await expectReason(app, otp_id, 'recipient_unreachable')
-    const [call] = await entriesOf(otp_id, 'provider.called')
-    expect(call).to.include({ http_status: null, vendor_code: '550 5.1.1' })
-    expect(call?.vendor_text).to.equal('<[email]>: [email] is unknown')
-  })
-
-  it('provider_failed: the provider answers with faults in every round', async () => {
-    const shop = await openTwilio()
-    shop.twilio.always({ fault: { kind: 'broken', status: 503 } })
-    const otp_id = await sendTo(shop)
-    await expectReason(shop, otp_id, 'provider_failed')
-    const calls = await entriesOf(otp_id, 'provider.called')
-    expect(calls.map(({ http_status, vendor_code }) => [http_status, vendor_code])).to.deep.equal(
-      Array(3).fill([503, '20500']),
-    )
-  })
-
-  it('provider_failed: the receipt of a gateway gives no other reason', async () => {
-    const callbackUrl = `${PUBLIC_URL}/callbacks/${live.nextAppId()}/gate`
-    const gate = await opening(startHttpGateway({ ...live.vendorOptions, callbackUrl: () => callbackUrl }))
-    const config = { url: gate.url, secret: gate.secret }
-    const app = await live.createApp([{ name: 'gate', channel: 'sms', type: 'http', config }])
-    gate.next({ receipts: ['failed'] })
-    await expectReason(app, await sendTo(app), 'provider_failed')
-  })
-
-  it('no_answer: the provider hangs, and hangs again', async () => {
-    const gate = await opening(startHttpGateway())
-    const app = await live.createApp([{ name: 'gate', channel: 'sms', type: 'http', config: { url: gate.url } }])
-    gate.always({ fault: { kind: 'hang' } })
-    const otp_id = await sendTo(app)
-    await expectReason(app, otp_id, 'no_answer')
-    const calls = await entriesOf(otp_id, 'provider.called')
-    expect(calls).to.have.length(2)
-    for (const call of calls) expect(call).to.include({ result: 'unknown', http_status: null })
-    for (const { ms } of calls) expect(ms).to.be.at.least(1_900)
-    gate.release()
   })
 
   it('superseded: the verification was canceled before its message was sent', async () => {

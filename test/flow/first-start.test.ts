@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { ask } from '../support/api-caller.ts'
-import { type Countersign, describeCountersign } from '../support/countersign.ts'
+import { type Countersign, createStarter, describeCountersignOnce } from '../support/countersign.ts'
 import { post } from '../support/dashboard-session.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 
 interface Command {
@@ -48,7 +49,7 @@ const production = () => ({
   ADMIN_TOKEN: randomBytes(24).toString('hex'),
 })
 
-describeCountersign('the first start', (start, engines) => {
+describeCountersignOnce('the first start', start => {
   it('prints curl commands that send a code, read it and verify it', async () => {
     const [send, read, check] = commandsIn((await start()).printed()) as [Command, Command, Command]
     const { otp_id } = await run<{ otp_id: string }>(send)
@@ -88,7 +89,7 @@ describeCountersign('the first start', (start, engines) => {
     for (const ticket of [former, latter]) expect((await post(second.url, { ticket })).status).to.equal(200)
   })
 
-  it('of this release on the store of an earlier one reports users without a MAC, until an operator has stamped them', async () => {
+  it('reports users without a MAC, until an operator has stamped them', async () => {
     const first = await start()
     const { store } = first.engines
     const token = first.secrets.adminTokens[0]?.token ?? ''
@@ -104,16 +105,25 @@ describeCountersign('the first start', (start, engines) => {
     expect((await second.restart()).log.output()).not.to.include('users.unstamped')
   })
 
-  if (engines === 'embedded')
-    it('prints nothing in production, where log collectors would keep a link', async () => {
-      expect((await start({ env: production() })).printed()).to.equal('')
-    })
+  it('does not print a token of ADMIN_TOKEN, which the operator knows', async () => {
+    const token = randomBytes(24).toString('hex')
+    const { printed, log } = await start({ env: { ADMIN_TOKEN: `ann:${token}` } })
+    expect(printed()).to.contain('with a token of ADMIN_TOKEN').and.not.to.contain(token)
+    expect(log.output()).not.to.contain(token)
+  })
 
-  if (engines === 'real')
-    it('of an edge process alone refers to the dashboard process for the sandbox', async () => {
-      const { printed, url } = await start({ roles: ['edge'] })
-      expect(printed()).not.to.contain('/sign-in')
-      expect(printed()).to.contain(`${url}/api/v1/otp/send`).and.to.contain('at the process that plays the dashboard')
-      expect(printed()).not.to.contain(`${url}/admin`)
-    })
+  it('prints nothing in production, where log collectors would keep a link', async () => {
+    expect((await start({ env: production() })).printed()).to.equal('')
+  })
+})
+
+onRealEngines('the first start of an edge process alone', { AMQP_URL, MONGODB_URL }, () => {
+  const start = createStarter('real')
+
+  it('refers to the dashboard process for the sandbox', async () => {
+    const { printed, url } = await start({ roles: ['edge'] })
+    expect(printed()).not.to.contain('/sign-in')
+    expect(printed()).to.contain(`${url}/api/v1/otp/send`).and.to.contain('at the process that plays the dashboard')
+    expect(printed()).not.to.contain(`${url}/admin`)
+  })
 })

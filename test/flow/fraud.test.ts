@@ -89,22 +89,6 @@ describeFlow('the fraud guard', (flow, engines) => {
     },
   )
 
-  it('refuses by default where devices may send, until the app says otherwise', async () => {
-    const { app, server } = await open({}, { publishable_send: true })
-    const block = freshBlock()
-    await pump(server, block, 0, 20)
-    await flow.advance(3 * MINUTE_MS)
-    expect((await server.send(block(30))).body.scope).to.equal('fraud_guard')
-    await flow.changeSettings(app, { publishable_send: false })
-    expect((await server.send(block(31))).status, 'it only records again').to.equal(200)
-    await flow.changeSettings(app, { publishable_send: true })
-    expect((await server.send(block(32))).body.scope).to.equal('fraud_guard')
-    await flow.changeSettings(app, { fraud_guard: { mode: 'record' } })
-    expect((await server.send(block(33))).status, 'a mode that is set holds').to.equal(200)
-    await flow.changeSettings(app, { fraud_guard: { mode: null } })
-    expect((await server.send(block(34))).body.scope, 'a mode that was reset').to.equal('fraud_guard')
-  })
-
   itWhateverTheEngines('does not stop the app’s servers because of what a device sends, nor slows them', async () => {
     const { server, device } = await open({ mode: 'on' })
     const block = freshBlock()
@@ -136,49 +120,6 @@ describeFlow('the fraud guard', (flow, engines) => {
     expect((await server.send(block(61))).status).to.equal(200)
   })
 
-  itWhateverTheEngines('accepts any number of sends to a block whose codes are verified', async () => {
-    const { app, server } = await open({ mode: 'on' })
-    const block = freshBlock()
-    for (let from = 0; from < 48; from += 8) {
-      const sent = await pump(server, block, from, 8)
-      expect(statuses(sent)).to.deep.equal(Array(8).fill(200))
-      await verify(flow, server, sent.slice(0, 6), nth => block(from + nth))
-      await flow.advance(MINUTE_MS)
-    }
-    expect(await decisions(app)).to.deep.equal([])
-  })
-
-  itWhateverTheEngines(
-    'slows down sends to a range without verified codes, and stops when the hour is over',
-    async () => {
-      const { app, server } = await open({ mode: 'on' })
-      const spread = (nth: number) =>
-        `+4474005${String(nth * 7)}${String(nth * 13).padStart(3, '0')}`.padEnd(13, '0').slice(0, 13)
-      const numbers = [...new Set(Array.from({ length: 90 }, (_, nth) => spread(nth + 15)))]
-      for (const number of numbers.slice(0, 40)) expect((await server.send(number)).status).to.equal(200)
-      await flow.advance(11 * MINUTE_MS)
-      const later = []
-      for (const number of numbers.slice(40, 60)) later.push((await server.send(number)).body.scope ?? 'sent')
-      expect(later).to.deep.equal([...Array(10).fill('sent'), ...Array(10).fill('fraud_guard')])
-      const [decision] = await flow.eventually(async () => {
-        const kept = await decisions(app)
-        expect(kept).to.have.length(10)
-        return kept
-      })
-      expect(decision).to.include({ verdict: 'slow', outcome: 'refused' })
-      expect(decision?.reasons[0]).to.deep.include({ signal: 'unverified', scope: 'range', subject: '+447400' })
-
-      const { items } = (await flow.admin('GET', `/apps/${app}/fraud/prefixes`)).body
-      expect(items.map(({ prefix, mode }: { prefix: string; mode: string }) => `${prefix} ${mode}`)).to.deep.equal([
-        '+447400 test',
-        'GB test',
-      ])
-      expect(items[0].last_hour).to.deep.equal({ sent: 40, verified: 0 })
-      await flow.advance(75 * MINUTE_MS)
-      expect((await server.send(numbers.at(-1) ?? '')).status).to.equal(200)
-    },
-  )
-
   itWhateverTheEngines(
     'moves a send that it would refuse to a channel without a price, where the app asks for that and has one',
     async () => {
@@ -199,89 +140,6 @@ describeFlow('the fraud guard', (flow, engines) => {
         expect((await server.resend(body.otp_id, channel)).body.scope, channel).to.equal('fraud_guard')
       await flow.changeSettings(app, { channels: { whatsapp: { enabled: false }, telegram: { enabled: false } } })
       expect((await server.send(block(71))).body.scope, 'no free channel is left').to.equal('fraud_guard')
-    },
-  )
-
-  itWhateverTheEngines('guards templates of WhatsApp as it does text messages', async () => {
-    const { server } = await open({ mode: 'on' }, { routing: { default: ['whatsapp', 'sms'] } })
-    const block = freshBlock()
-    const sent = await pump(server, block, 0, 20)
-    expect(sent[0]?.body.channel).to.equal('whatsapp')
-    await flow.advance(3 * MINUTE_MS)
-    expect((await server.send(block(30))).body.scope).to.equal('fraud_guard')
-  })
-
-  itWhateverTheEngines(
-    'does not guard links to a chat, which cost nothing, and guards resends of them by SMS',
-    async () => {
-      const whatsapp = { mode: 'link_code', business_number: '+15550001111' }
-      const { app, server } = await open(
-        { mode: 'on' },
-        { routing: { default: ['whatsapp', 'sms'] }, channels: { whatsapp } },
-      )
-      const block = freshBlock()
-      const sent = await pump(server, block, 0, 30)
-      await flow.advance(3 * MINUTE_MS)
-      expect(statuses(await pump(server, block, 30, 5))).to.deep.equal(Array(5).fill(200))
-      const resent = async (from: number, many: number) =>
-        inTurn(many, nth => server.resend(sent[from + nth]?.body.otp_id, 'sms'))
-      expect(statuses(await resent(0, 20))).to.deep.equal(Array(20).fill(200))
-      await flow.advance(3 * MINUTE_MS)
-      expect((await resent(20, 1))[0]?.body.scope).to.equal('fraud_guard')
-      await flow.eventually(async () => expect(await decisions(app)).to.have.length(1))
-      expect((await server.status(sent[20]?.body.otp_id)).body.channel, 'the channel is unchanged').to.equal('whatsapp')
-    },
-  )
-
-  /** So few a minute that 24 unverified messages of the app and 6 of a range are allowed. */
-  const FEW = { ...LIMITS, app_publishable: [{ max: 12, seconds: 60 }] }
-  /** Numbers of many ranges of two countries, none with more than three. */
-  const spread = (nth: number): string =>
-    nth % 2 === 0 ? `+4479${10 + Math.floor(nth / 6)}${123_456 + nth}` : `+1415${200 + nth}${1_000 + nth}`
-
-  it('slows all that devices send, resends too, once too many messages of the app are not verified', async () => {
-    const { app, device, server } = await open({ mode: 'on' }, { limits: FEW })
-    const answers: Answer[] = []
-    for (let nth = 0; nth < 24; nth += 1) {
-      const sent = await device.send(spread(nth))
-      answers.push(sent)
-      if (sent.status === 200) answers.push(await device.resend(sent.body.otp_id))
-      if (nth % 6 === 5) await flow.advance(2 * MINUTE_MS)
-    }
-    const passed = answers.filter(({ status }) => status === 200)
-    expect(passed.length, 'the allowance, and the pace of ten minutes, which may begin meanwhile').to.be.within(29, 34)
-    expect(answers.at(-1)?.body.scope).to.equal('fraud_guard')
-    expect((await server.send(spread(30))).status, 'a server').to.equal(200)
-    const kept = await flow.eventually(async () => {
-      const all = await decisions(app)
-      expect(all).to.have.length(answers.length - passed.length)
-      return all
-    })
-    expect(kept[0]?.reasons[0]).to.deep.include({ signal: 'unverified', scope: 'app', subject: 'all numbers' })
-  })
-
-  itWhateverTheEngines(
-    'slows a range to which devices send again and again, although some of its numbers are verified',
-    async () => {
-      const { device } = await open({ mode: 'on' }, { limits: FEW })
-      const inRange = (nth: number): string => `+44740055${String(1_000 + nth * 307)}`
-      const results: string[] = []
-      for (let nth = 0; nth < 12; nth += 1) {
-        const { body } = await device.send(inRange(nth))
-        results.push(body.scope ?? 'sent')
-        if (body.otp_id === undefined) continue
-        if (nth < 2) await verify(flow, device, [{ body } as Answer], () => inRange(nth))
-        else
-          for (let more = 0; more < 2; more += 1) results.push((await device.resend(body.otp_id)).body.scope ?? 'sent')
-        if (nth % 3 === 2) await flow.advance(2 * MINUTE_MS)
-      }
-      const sent = results.filter(result => result === 'sent').length
-      const pace = 5
-      expect(sent, '2 verified, an allowance of 6 and 1.3 for those, and the pace').to.be.within(
-        10 + pace,
-        10 + 2 * pace,
-      )
-      expect(results.at(-1)).to.equal('fraud_guard')
     },
   )
 
@@ -308,48 +166,6 @@ describeFlow('the fraud guard', (flow, engines) => {
     const code = await flow.waitForCode(number, 4)
     expect((await device.verify(body.otp_id, code)).body.status).to.equal('approved')
     await flow.eventually(async () => expect((await start(number)).status).to.equal(200))
-  })
-
-  it('slows the mails that devices send to one domain, and neither those to others nor those of servers', async () => {
-    const { app, device, server } = await open({ mode: 'on' }, { limits: FEW })
-    const pumped = (nth: number): string => `user${nth}@box${nth}.catch-all.example`
-    const [floor, pace] = [10, 5]
-    const answers = await inTurn(floor, nth => device.send(pumped(nth)))
-    await flow.advance(2 * MINUTE_MS)
-    answers.push(...(await inTurn(20 - floor, nth => device.send(pumped(floor + nth)))))
-    expect(answers.map(({ status }) => status)).to.deep.equal([
-      ...Array(floor + pace).fill(200),
-      ...Array(20 - floor - pace).fill(429),
-    ])
-    expect(answers.at(-1)?.body.scope).to.equal('fraud_guard')
-    expect((await device.resend(answers[0]?.body.otp_id)).body.scope, 'a resend').to.equal('fraud_guard')
-    for (const to of ['ada@gmail.com', 'ada@another.example']) expect((await device.send(to)).status, to).to.equal(200)
-    expect((await server.send(pumped(21))).status, 'a server').to.equal(200)
-    const kept = await flow.eventually(async () => {
-      const all = await decisions(app)
-      expect(all).to.have.length(6)
-      return all
-    })
-    expect(kept[0]?.reasons[0]).to.deep.include({ scope: 'range', subject: 'catch-all.example' })
-    // Each process adds its counts to the store after some seconds. The domain itself has no name there.
-    await flow.eventually(async () => {
-      const { items } = (await flow.admin('GET', `/apps/${app}/fraud/prefixes`)).body
-      expect(items.map(({ prefix }: { prefix: string }) => prefix)).to.deep.equal([
-        'all addresses',
-        'large mailbox providers',
-        'other mail domains',
-      ])
-    })
-  })
-
-  itWhateverTheEngines('lets a mailbox wait like a number, however its address is written', async () => {
-    const { app, device } = await live()
-    await flow.admin('PUT', `/apps/${app}/providers/post`, { channel: 'email', type: 'sandbox', config: {} })
-    const start = (to: string) => device.send(to, { forwarded: '81.2.69.142' })
-    for (const to of ['eve@waits.example', 'Eve@waits.example', 'eve+1@waits.example'])
-      expect((await start(to)).status).to.equal(200)
-    expect((await start('eve+2@waits.example')).body.scope).to.equal('fraud_guard')
-    expect((await start('ada@waits.example')).status).to.equal(200)
   })
 
   itWhateverTheEngines('lets no number wait in test mode, for servers, or where the guard only records', async () => {

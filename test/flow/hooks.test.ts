@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { Webhook } from 'standardwebhooks'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
-import { describeFlow } from '../support/shared-flow.ts'
+import { describeFlowOnce } from '../support/shared-flow.ts'
 
 const MINUTE_MS = 60_000
 
@@ -14,7 +14,7 @@ interface HookAnswer {
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
-describeFlow('the hook of Supabase Auth', flow => {
+describeFlowOnce('the hook of Supabase Auth', flow => {
   async function createHook({ settings = {}, mode = 'test' } = {}) {
     const tenant = await flow.createTenant(settings)
     const secret = newSecret()
@@ -236,7 +236,7 @@ describeFlow('the hook of Supabase Auth', flow => {
   })
 })
 
-describeFlow('the hook of Ory Kratos', flow => {
+describeFlowOnce('the hook of Ory Kratos', flow => {
   const call = (app: string, key: string, body: object, headers: Record<string, string> = {}) =>
     fetch(`${flow.countersign.url}/hooks/kratos/${app}`, {
       method: 'POST',

@@ -285,7 +285,7 @@ onRealEngines('what is asked of MongoDB', { AMQP_URL, MONGODB_URL }, () => {
       'otps: find {app_id: ?} by {"created_at":-1}: reads too much',
       'otps: find {app_id: ?} by {"created_at":-1}: asks all shards by app_id_1__id_-1, which says: people',
       'otps: modify one {recipient: ?}: changes one document, and a cluster could not tell where it is',
-      'counters: find {_id: {$gt: ?}}: asks all shards by _id_, which says of nobody that they do',
+      'counters: find {_id: {$gt: ?}}: asks all shards by _id_, which says: sweeper',
     ])
   })
 

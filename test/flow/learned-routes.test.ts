@@ -4,7 +4,7 @@
 import { expect } from 'chai'
 import { HOUR_MS, MINUTE_MS } from '../../infra/time.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
-import { codeIn, describeLiveFlow, type LiveApp } from '../support/live-flow.ts'
+import { codeIn, describeLiveFlowOnce, type LiveApp } from '../support/live-flow.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { addStatsHistory } from '../support/stats-history.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
@@ -21,7 +21,7 @@ interface Shop extends LiveApp {
   gateways: Record<'main' | 'spare', HttpGateway>
 }
 
-describeLiveFlow('routes that learn', live => {
+describeLiveFlowOnce('routes that learn', live => {
   const opened: { close(): Promise<void> }[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
@@ -187,24 +187,6 @@ describeLiveFlow('routes that learn', live => {
     expect(listed, 'nothing is stored').to.not.have.property('because')
     expect(await reasonsOf(again[0])).to.deep.equal([FIRST])
     expect(receiver.received, 'told once').to.have.length(1)
-  })
-
-  it('do not call a provider silent whose codes are entered wrong: its messages arrive', async () => {
-    const shop = await open()
-    await addPast(shop, { main: 9 })
-    const sent = await send(shop, 20)
-    const codes = shop.gateways.main.messages.map(({ requestBody }) => codeIn(requestBody.text))
-    const wrong = ['123456', '654321', '111111'].find(code => !codes.includes(code)) ?? ''
-    for (const otp_id of sent) expect((await shop.server.verify(otp_id, wrong)).body).to.include({ matched: false })
-    const sentUntil = live.clock.now()
-    await judge()
-    const { store } = live.countersign.engines
-    await live.eventually(async () => {
-      const [fact] = (await store.docs('route_facts').get([shop.app])).get(shop.app)?.facts ?? []
-      if ((fact?.silence.judged_until ?? 0) <= sentUntil) await live.advance(1_000)
-      expect(fact?.silence.judged_until).to.be.above(sentUntil)
-      expect(fact?.silence).to.include({ score: 0, since: null })
-    })
   })
 
   it('leave out a recipient who comes again, also where no limit counts recipients', async () => {

@@ -1,7 +1,8 @@
-// Recipients with a fixed outcome, by number and by email address. sandbox.test.ts shows how the sandbox plays their receipts.
+// Recipients with a fixed outcome, by number and by email address. test/services/channel/providers/sandbox.test.ts shows how the sandbox
+// plays their receipts.
 import { expect } from 'chai'
 import { refusal } from '../support/api-caller.ts'
-import { describeFlow } from '../support/shared-flow.ts'
+import { describeFlowOnce } from '../support/shared-flow.ts'
 
 const REFUSALS: [number: string, name: string, status: number, type: string][] = [
   ['+15005550001', 'invalid', 422, 'InvalidRecipientError'],
@@ -20,7 +21,7 @@ const DELIVERIES: [number: string, name: string, finalStatus: string, events: st
   ['+15005550015', 'silent', 'sent', []],
 ]
 
-describeFlow('magic recipients', (flow, engines) => {
+describeFlowOnce('magic recipients', flow => {
   it('cause every refusal of a send', async () => {
     const { server } = await flow.createTenant()
     for (const [number, name, status, type] of REFUSALS)
@@ -63,17 +64,6 @@ describeFlow('magic recipients', (flow, engines) => {
     expect(new Set(events.map(({ id }) => id))).to.have.property('size', events.length)
   })
 
-  it('include one that is delivered after 30 seconds', async () => {
-    const { server } = await flow.createTenant()
-    const { otp_id } = (await server.send('late@magic.test')).body
-    const status = async () => (await server.status(otp_id)).body.deliveries[0].status
-    await flow.eventually(async () => expect(await status()).to.equal('sent'))
-    await flow.advance(25_000)
-    if (engines === 'embedded') expect(await status(), 'not before 30 s').to.equal('sent')
-    await flow.advance(6_000)
-    await flow.eventually(async () => expect(await status()).to.equal('delivered'))
-  })
-
   it('include one that fails on the first channel only, so that a resend arrives', async () => {
     const { server } = await flow.createTenant({ resend_cooldown_seconds: [0] })
     const { otp_id } = (await server.send('+15005550016')).body
@@ -82,19 +72,6 @@ describeFlow('magic recipients', (flow, engines) => {
     await flow.eventually(async () => expect(await statuses()).to.deep.equal(['failed']))
     await server.resend(otp_id)
     await flow.eventually(async () => expect(await statuses()).to.deep.equal(['failed', 'delivered']))
-  })
-
-  it('reach the next channel without a resend where the app uses auto_fallback', async () => {
-    const { server } = await flow.createTenant({ auto_fallback: true })
-    const { otp_id } = (await server.send('+15005550016')).body
-    await flow.eventually(async () => {
-      const { channel, deliveries } = (await server.status(otp_id)).body
-      expect([channel, ...deliveries.map(({ status }: { status: string }) => status)]).to.deep.equal([
-        'whatsapp',
-        'failed',
-        'delivered',
-      ])
-    })
   })
 
   it('are exempt from the limit per recipient', async () => {

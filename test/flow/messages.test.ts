@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { type Answer, ask, refusal } from '../support/api-caller.ts'
 import { freshNumber, type Tenant } from '../support/flow.ts'
-import { describeFlow } from '../support/shared-flow.ts'
+import { describeFlowOnce } from '../support/shared-flow.ts'
 
 const MINUTE_MS = 60_000
 
-describeFlow('a message with a code of the caller', flow => {
+describeFlowOnce('a message with a code of the caller', flow => {
   const post = (key: string, body: object, idempotency = ''): Promise<Answer> =>
     ask(`${flow.countersign.url}/api/v1/messages`, {
       method: 'POST',
@@ -199,17 +199,6 @@ describeFlow('a message with a code of the caller', flow => {
     const { message_id } = (await post(tenant.server.key, silent)).body
     await flow.advance(MINUTE_MS)
     await waitForStatus(tenant, message_id, 'expired')
-  })
-
-  it('goes where its code can go: Telegram takes digits, a link of WhatsApp no code of the caller', async () => {
-    const { server } = await flow.createTenant({
-      routing: { default: ['telegram', 'whatsapp', 'sms'] },
-      channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } },
-    })
-    const channelOf = async (code: string) => (await post(server.key, { recipient: freshNumber(), code })).body.channel
-    expect(await channelOf('482913')).to.equal('telegram')
-    expect(await channelOf('48291A')).to.equal('sms')
-    expect(await channelOf('123456789')).to.equal('sms')
   })
 
   it('falls back to the next channel, and is found, listed in the order of time, and erased', async () => {

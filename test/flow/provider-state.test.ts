@@ -2,8 +2,8 @@
 import { expect } from 'chai'
 import { ROLES } from '../../infra/config/config.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
-import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
-import { describeLiveFlow, type LiveFlow, startLiveFlow } from '../support/live-flow.ts'
+import { freshNumber } from '../support/flow.ts'
+import { describeLiveFlowOnce, type LiveFlow, startLiveFlow } from '../support/live-flow.ts'
 import { collectionsContaining } from '../support/raw-documents.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
@@ -18,7 +18,7 @@ async function openShop(live: LiveFlow) {
   return { ...shop, gateway, path: `/apps/${shop.app}/providers/gate` }
 }
 
-describeLiveFlow('what operators see of a provider', live => {
+describeLiveFlowOnce('what operators see of a provider', live => {
   const opened: HttpGateway[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
   const open = async () => {
@@ -81,28 +81,6 @@ describeLiveFlow('what operators see of a provider', live => {
     expect(gateway.messages[1]?.requestBody.text, 'with a code of its own').to.match(/(?<!\d)\d{8}(?!\d)/)
   })
 
-  it("a test: the vendor's refusal, right after the secret was changed, and again after it was mended", async () => {
-    const { path, gateway } = await open()
-    const put = (authorization: string) =>
-      live.admin('PUT', path, {
-        type: 'http',
-        channel: 'sms',
-        config: { url: gateway.url, headers: { authorization } },
-      })
-    await put('wrong')
-    expect((await test(path, freshNumber())).body).to.include({ outcome: 'refused', http_status: 401 })
-    await put(SECRET)
-    expect((await test(path, freshNumber())).body).to.include({ outcome: 'accepted' })
-  })
-
-  it('a test: no answer of a vendor that hangs, within the timeout of providers', async () => {
-    const { path, gateway } = await open()
-    gateway.next({ fault: { kind: 'hang' } })
-    const { body } = await test(path, freshNumber())
-    expect(body).to.include({ outcome: 'no_answer', http_status: null, vendor_text: 'it did not answer in time' })
-    gateway.release()
-  })
-
   it('a test while the breaker is open, which neither closes it nor counts', async () => {
     const { server, gateway, path } = await open()
     gateway.always({ fault: { kind: 'broken' } })
@@ -123,19 +101,6 @@ describeLiveFlow('what operators see of a provider', live => {
     const { body } = await server.send(freshNumber())
     await live.waitForDeliveries(server, body.otp_id, 'sms sent')
     await live.eventually(async () => expect(await breaker(path)).to.include({ state: 'closed' }))
-  })
-
-  it('the breaker of a provider whose config was changed is made anew', async () => {
-    const { server, gateway, path } = await open()
-    gateway.always({ fault: { kind: 'broken' } })
-    for (let nth = 0; nth < 12; nth += 1) await server.send(freshNumber())
-    await live.eventually(async () => expect(await breaker(path)).to.include({ state: 'open' }))
-    gateway.always({})
-    const config = { url: gateway.url, headers: { authorization: SECRET }, method: 'PUT' }
-    await live.admin('PUT', path, { type: 'http', channel: 'sms', config })
-    await live.advance(CACHE_TTL_MS)
-    await server.send(freshNumber())
-    await live.eventually(async () => expect(await breaker(path)).to.include({ state: 'closed', processes: 1 }))
   })
 })
 

@@ -1,9 +1,8 @@
 // Refused sends are on record: by the actor that refused them, with everything that support needs, and never with the recipient itself.
 import { expect } from 'chai'
-import { ask } from '../support/api-caller.ts'
 import { freshNumber } from '../support/flow.ts'
 import { rawDocuments } from '../support/raw-documents.ts'
-import { ABUSIVE_IP, describeFlow } from '../support/shared-flow.ts'
+import { ABUSIVE_IP, describeFlowOnce } from '../support/shared-flow.ts'
 
 interface RefusalView {
   at: string
@@ -16,7 +15,7 @@ interface RefusalView {
   masked_recipient: string | null
 }
 
-describeFlow('refused sends', flow => {
+describeFlowOnce('refused sends', flow => {
   const SETTINGS = { limits: { recipient: [{ max: 1, seconds: 600 }] }, blocked_countries: ['DE'] }
   const listed = (query: string, count: number): Promise<RefusalView[]> =>
     flow.eventually(async () => {
@@ -77,42 +76,5 @@ describeFlow('refused sends', flow => {
     expect(body).to.include({ refusals: 1 })
     const [left] = await listed(`recipient=${encodeURIComponent(to)}`, 1)
     expect(left?.app_id).to.equal(blog.app)
-  })
-
-  it('are counted in the metrics by type and scope', async () => {
-    const { server } = await flow.createTenant(SETTINGS)
-    const to = freshNumber()
-    for (const _ of [1, 2]) await server.send(to)
-    const token = flow.countersign.secrets.adminTokens[0]?.token ?? ''
-    const metrics = await fetch(`${flow.countersign.url}/metrics`, { headers: { Authorization: `Bearer ${token}` } })
-    expect(await metrics.text()).to.match(
-      /countersign_refusals_total\{mode="test",type="RateLimitExceededError",scope="recipient"\} [1-9]/,
-    )
-  })
-})
-
-describeFlow('one call finds why a code did not arrive', flow => {
-  it('the verifications of a recipient over all apps', async () => {
-    const [shop, blog] = [await flow.createTenant(), await flow.createTenant()]
-    const to = freshNumber()
-    const first = (await shop.server.send(to)).body.otp_id
-    const second = (await blog.server.send(to)).body.otp_id
-    /** Of all pages: on a slow machine a page with a filter ends early. */
-    const found = async (query: string): Promise<string[]> => {
-      const otp_ids: string[] = []
-      for (let cursor: string | null = ''; cursor !== null; ) {
-        const path: string = `/verifications?recipient=${encodeURIComponent(to)}${query}${cursor && `&cursor=${cursor}`}`
-        const { items, next_cursor } = (await flow.admin('GET', path)).body
-        otp_ids.push(...items.map(({ otp_id }: { otp_id: string }) => otp_id))
-        cursor = next_cursor
-      }
-      return otp_ids
-    }
-    expect(await found('')).to.deep.equal([second, first])
-    expect(await found('&country=US&status=pending')).to.deep.equal([second, first])
-    expect(await found('&country=DE')).to.deep.equal([])
-    expect(await found(`&app_id=${shop.app}`)).to.deep.equal([first])
-    const foreign = await ask(`${flow.countersign.url}/admin/v1/verifications`, {})
-    expect(foreign.status, 'without a token').to.equal(401)
   })
 })

@@ -7,7 +7,6 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import { type Answer, ask } from '../support/api-caller.ts'
 import { type Flow, freshNumber, startFlow } from '../support/flow.ts'
 import { type AnswerRequest, type Receiver, startReceiver } from '../support/receiver.ts'
-import { onEachEngineSet } from '../support/site.ts'
 
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 const KEYS = { test: 'sk_test_trace0123456789abcdef', live: 'sk_live_trace0123456789abcdef' }
@@ -17,7 +16,7 @@ const SWEEPER_ACTS_MS = 15_000
 
 type Line = Record<string, unknown>
 
-onEachEngineSet('the trace of a request', engines => {
+describe('the trace of a request', () => {
   let flow: Flow
   let [endpoint, gateway]: Receiver[] = []
   let answerOf: { endpoint: AnswerRequest; gateway: AnswerRequest }
@@ -44,7 +43,7 @@ onEachEngineSet('the trace of a request', engines => {
       settings: { routing: { default: ['sms'] } },
     }
     flow = await startFlow({
-      engines,
+      engines: 'embedded',
       env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' },
       bootstrap: { companies: [{ id: 'cmp_trace', apps: [app] }] },
       decorate: opened => ({ ...opened, broker: refusingChannels(opened.broker) }),

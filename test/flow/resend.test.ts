@@ -177,24 +177,6 @@ describeFlow('a resend', flow => {
     expect((await byPerson()).status, 'a closed app sends nothing').to.equal(409)
   })
 
-  it('is refused during the cooldown, which grows with each resend, and the refusal costs no send attempt', async () => {
-    const { server } = await flow.createTenant()
-    const { otp_id } = await flow.startVerification(server)
-    for (const seconds of [30, 60, 120, 120]) {
-      const early = await server.resend(otp_id)
-      expect(refusal(early)).to.deep.include({ type: 'ResendCooldownError', status: 429, scope: 'resend_cooldown' })
-      flow.expectRetryAfter(early, seconds)
-      await flow.advance(seconds * 500)
-      flow.expectRetryAfter(await server.resend(otp_id), seconds / 2)
-      await flow.advance(seconds * 500)
-      expect((await server.resend(otp_id)).status).to.equal(200)
-    }
-    expect(
-      refusal(await server.resend(otp_id)),
-      'no send attempt is left, which is checked before the cooldown',
-    ).to.deep.equal(SPENT)
-  })
-
   it('by a live publishable key needs publishable_send, and costs nothing without it', async () => {
     const live = flow.caller(FLOW_APP_KEYS.live)
     const { otp_id } = await flow.startVerification(live)
@@ -230,32 +212,6 @@ describeFlow('a resend', flow => {
     expect((await server.verify(otp_id, third)).body).to.include({ matched: true, attempts_left: 3 })
   })
 
-  it('does not restore the attempts that wrong codes used up', async () => {
-    const { server } = await flow.createTenant({ ...NO_COOLDOWN, verify_attempts: 2 })
-    const { otp_id, to, code } = await flow.startVerification(server)
-    await server.verify(otp_id, wrongCode(code))
-    await server.resend(otp_id, 'whatsapp')
-    const fresh = await flow.waitForCode(to, 2)
-    expect((await server.verify(otp_id, wrongCode(fresh))).body).to.include({ status: 'failed', attempts_left: 0 })
-  })
-
-  it('to a channel that is unsuitable, disabled or unknown is refused and costs nothing', async () => {
-    const { server } = await flow.createTenant({
-      ...NO_COOLDOWN,
-      send_attempts: 2,
-      channels: { telegram: { enabled: false } },
-    })
-    const { otp_id } = await flow.startVerification(server)
-    const byEmail = await server.resend(otp_id, 'email')
-    expect(refusal(byEmail)).to.deep.equal(notAllowed('channel_cannot_reach_recipient'))
-    expect(byEmail.body.detail).to.match(/^The channel email cannot reach this recipient/)
-    const byTelegram = await server.resend(otp_id, 'telegram')
-    expect(refusal(byTelegram)).to.deep.equal(notAllowed('channel_disabled'))
-    expect(byTelegram.body.detail).to.equal('The channel telegram is not enabled in this app.')
-    expect(refusal(await server.resend(otp_id, 'pigeon'))).to.deep.include({ type: 'ValidationError', status: 422 })
-    expect(await resend(server, otp_id, 'whatsapp')).to.equal('whatsapp')
-  })
-
   it('to a channel without a provider is refused and says so', async () => {
     const live = flow.caller(FLOW_APP_KEYS.live)
     const { otp_id } = (await live.send(freshNumber())).body
@@ -263,52 +219,6 @@ describeFlow('a resend', flow => {
     const refused = await live.resend(otp_id, 'telegram')
     expect(refusal(refused)).to.deep.equal(notAllowed('channel_no_provider'))
     expect(refused.body.detail).to.equal('The channel telegram has no provider in this app.')
-  })
-
-  it('follows the channel order of the send, without the channels that are disabled by then', async () => {
-    const { app, server } = await flow.createTenant(NO_COOLDOWN)
-    const { otp_id } = await flow.startVerification(server)
-    await flow.changeSettings(app, { channels: { whatsapp: { enabled: false } }, routing: { default: ['email'] } })
-    expect(await resend(server, otp_id)).to.equal('telegram')
-    await flow.changeSettings(app, { channels: { telegram: { enabled: false }, sms: { enabled: false } } })
-    expect(refusal(await server.resend(otp_id))).to.deep.equal(notAllowed('no_usable_channel'))
-    await flow.changeSettings(app, { channels: { sms: { enabled: true } } })
-    expect(await resend(server, otp_id), 'the last usable one').to.equal('sms')
-  })
-
-  it('that follows a named channel outside the order goes by a channel not tried yet', async () => {
-    const { server } = await flow.createTenant({ ...NO_COOLDOWN, routing: { default: ['sms', 'telegram'] } })
-    const { otp_id } = await flow.startVerification(server)
-    expect(await resend(server, otp_id, 'whatsapp')).to.equal('whatsapp')
-    expect(await resend(server, otp_id)).to.equal('telegram')
-  })
-
-  it('extends the life of the code, up to three times its first lifetime', async () => {
-    const { server } = await flow.createTenant()
-    const { otp_id, code } = await flow.startVerification(server)
-    const { created_at } = (await server.status(otp_id)).body
-    const lifetime = async () => Date.parse((await server.status(otp_id)).body.expires_at) - Date.parse(created_at)
-    expect(await lifetime()).to.equal(600_000)
-    for (let nth = 0; nth < 3; nth += 1) {
-      await flow.advance(550_000)
-      await server.resend(otp_id)
-    }
-    expect(await lifetime()).to.equal(1_800_000)
-    await flow.advance(150_000)
-    expect((await server.verify(otp_id, code)).status).to.equal(410)
-  })
-
-  it('counts as a message to the recipient', async () => {
-    const limits = { recipient_messages: [{ max: 2, seconds: 3600 }] }
-    const { server } = await flow.createTenant({ ...NO_COOLDOWN, limits })
-    const { otp_id, to } = await flow.startVerification(server)
-    await server.resend(otp_id)
-    const third = await server.resend(otp_id)
-    expect(refusal(third)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'recipient' })
-    expect((await server.send(to)).body.scope, 'a send is a message, too').to.equal('recipient')
-    expect((await server.status(otp_id)).body, 'nothing was spent').to.include({ channel: 'whatsapp' })
-    await flow.advance(7_200_000)
-    expect((await server.send(to)).status).to.equal(200)
   })
 
   it('is refused when the client address of the send has become abusive', async () => {

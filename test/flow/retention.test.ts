@@ -1,5 +1,5 @@
-// How long data is kept. Test data is kept for three days at most. An app shortens its retention time: within about a
-// minute the sweeper erases what is older, without a request to erase.
+// How long data is kept. Test data is kept for three days at most. An app shortens its retention time: a day later the
+// sweeper erases what is older, without a request to erase.
 import { expect } from 'chai'
 import { ask } from '../support/api-caller.ts'
 import { testClock } from '../support/clock.ts'
@@ -70,10 +70,21 @@ describeFlow('data of test mode', flow => {
 let blocks = 0
 
 onEachEngineSet('a shorter retention time', engines => {
-  it('erases the older verifications of the app, and nothing else', async () => {
+  it('is told of, and a day later erases the older verifications of the app, and nothing else', async () => {
     const flow = await startFlow({ engines })
     const [shop, blog] = [await flow.createTenant(), await flow.createTenant()]
     const [old, kept] = [await flow.startVerification(shop.server), await flow.startVerification(blog.server)]
+    const patched = await flow.admin('PATCH', `/apps/${shop.app}`, { settings: { retention_days: 1 } })
+    expect(patched.status).to.equal(200)
+    expect(patched.body.settings.retention_days).to.equal(30)
+    const inADay = Date.parse(patched.body.pending_retention.effective_at) - flow.clock.now()
+    expect(inADay).to.be.within(DAY_MS - 60_000, DAY_MS)
+    await flow.eventually(async () => {
+      const { items } = (await flow.admin('GET', `/companies/${shop.company}/notices`)).body
+      expect(items.map(({ type, app_id }: { type: string; app_id: string }) => [type, app_id])).to.deep.equal([
+        ['ops.retention_shortened', shop.app],
+      ])
+    })
     await flow.advanceUntil(flow.countersign.stop())
 
     // Two days later. A clock that stands still would run every timer of them, so the process starts again with a later clock.
@@ -86,9 +97,8 @@ onEachEngineSet('a shorter retention time', engines => {
       const admin = (method: string, path: string, body?: object) =>
         ask(`${later.url}/admin/v1${path}`, { method, token, ...(body ? { body: JSON.stringify(body) } : {}) })
       const status = async (otp_id: string) => (await admin('GET', `/verifications/${otp_id}`)).status
-      expect(await status(old.otp_id)).to.equal(200)
-      const patched = await admin('PATCH', `/apps/${shop.app}`, { settings: { retention_days: 1 } })
-      expect(patched.status).to.equal(200)
+      const { settings, pending_retention } = (await admin('GET', `/apps/${shop.app}`)).body
+      expect([settings.retention_days, pending_retention]).to.deep.equal([1, null])
       await eventually(async () => {
         await clock.advance(2_000)
         expect(await status(old.otp_id)).to.equal(404)

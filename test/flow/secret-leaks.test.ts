@@ -1,13 +1,13 @@
 // After a scenario with every kind of call, no secret and no recipient is readable in a log line, a broker message, a stored document or
-// a metric, and no code in an API answer. Masked recipients may appear: they are meant to be shown.
+// a metric, and no code in an API answer, though the endpoint of webhooks echoes all it can know. Masked recipients may appear: they are
+// meant to be shown.
 import { randomUUID } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Answer } from '../support/api-caller.ts'
 import { type BrokerRecorder, createBrokerRecorder } from '../support/broker-recorder.ts'
-import { type Flow, freshNumber, startFlow, wrongCode } from '../support/flow.ts'
-import { collectionNames, rawDocuments } from '../support/raw-documents.ts'
+import { CACHE_TTL_MS, type Flow, freshNumber, startFlow, wrongCode } from '../support/flow.ts'
+import { collectionNames, dataFiles, rawDocuments } from '../support/raw-documents.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 /** Codes have eight digits here: six digits can appear by chance in an id or a time. */
@@ -21,7 +21,8 @@ interface Scenario {
   otp_ids: string[]
 }
 
-async function runScenario(flow: Flow): Promise<Scenario> {
+/** `told`: what an endpoint may know of people. */
+async function runScenario(flow: Flow, endpoint: Receiver, told: string[]): Promise<Scenario> {
   const secrets = new Map<string, string>()
   const codes: string[] = []
   const answers: Answer[] = []
@@ -32,15 +33,20 @@ async function runScenario(flow: Flow): Promise<Scenario> {
   const receivedCode = async (to: string, messages = 1): Promise<string> => {
     const code = await flow.waitForCode(to, messages)
     codes.push(code, wrongCode(code))
+    told.push(code)
     return code
   }
   const number = (): string => {
     const to = freshNumber()
     secrets.set(`number ${to}`, to.slice(2))
+    told.push(to)
     return to
   }
   const shop = await flow.createTenant({ ...CODES, auto_fallback: true })
   const chat = await flow.createTenant({ ...CODES, ...LINKS, routing: { default: ['whatsapp', 'sms'] } })
+  for (const { app } of [shop, chat])
+    await flow.admin('PUT', `/apps/${app}/webhook`, { url: `http://127.0.0.1:${endpoint.port}/hooks` })
+  await flow.advance(CACHE_TTL_MS)
   for (const { key } of [shop.server, shop.device, chat.server]) secrets.set(`key ${key}`, key)
   const otp_ids: string[] = []
 
@@ -63,6 +69,7 @@ async function runScenario(flow: Flow): Promise<Scenario> {
   // A verification by a publishable key, by email; its token is exchanged by its own app and tried by another.
   secrets.set('address', 'augusta.ada.king').set("device's address", '93.184.215.14')
   const mail = 'augusta.ada.king@example.com'
+  told.push(mail)
   const second = await collect(shop.device.send(mail, { forwarded: '93.184.215.14' }))
   const { verification_token } = await collect(shop.device.verify(second.otp_id, await receivedCode(mail)))
   secrets.set('token', verification_token).set('proof of the token', verification_token.slice(-43))
@@ -89,24 +96,40 @@ async function runScenario(flow: Flow): Promise<Scenario> {
   for (const recipient of ['+15005550011', '+15005550016', 'twice@magic.test'])
     await collect(shop.server.send(recipient))
   secrets.set('admin token', flow.countersign.secrets.adminTokens[0]?.token ?? '')
+  const stored = async () => (await flow.events(shop.app)).filter(({ type }) => type === 'otp.approved')
+  await flow.eventually(async () => {
+    const answers = (await stored()).map(({ attempts }) => attempts[0]?.response ?? '')
+    expect(answers).to.have.length(2)
+    for (const answer of answers) expect(answer).to.match(/^told: .*\[(phone|number)\]/)
+  })
   otp_ids.push(otp_id, second.otp_id, linked.otp_id)
   return { secrets, codes, answers, otp_ids }
 }
 
 onEachEngineSet('after a scenario with every kind of call', engines => {
   let flow: Flow
+  let endpoint: Receiver
   let recorder: BrokerRecorder
   let scenario: Scenario
   before(async () => {
     recorder = createBrokerRecorder()
-    flow = await startFlow({ engines, decorate: ({ broker, store }) => ({ broker: recorder.wrap(broker), store }) })
-    scenario = await runScenario(flow)
+    const told: string[] = []
+    endpoint = await startReceiver((_, response) => void response.end(`told: ${told.join(', ')}`))
+    flow = await startFlow({
+      engines,
+      env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' },
+      decorate: ({ broker, store }) => ({ broker: recorder.wrap(broker), store }),
+    })
+    scenario = await runScenario(flow, endpoint, told)
     await flow.eventually(async () => {
       const otps = await rawDocuments(flow.countersign.engines.store, 'otps')
       expect(otps.filter(one => one.includes('"outbox":[{'))).to.deep.equal([])
     })
   })
-  after(() => flow.stop())
+  after(async () => {
+    await flow.stop()
+    await endpoint.close()
+  })
 
   const expectNone = (where: string, texts: readonly string[]): void => {
     const text = texts.join('\n')
@@ -161,9 +184,7 @@ onEachEngineSet('after a scenario with every kind of call', engines => {
 
   if (engines === 'embedded')
     it('no file on disk contains a secret or a recipient', async () => {
-      const folder = flow.countersign.config.dataDir
-      const files = (await readdir(folder)).filter(name => !name.startsWith('secrets'))
-      const bytes = await Promise.all(files.map(name => readFile(join(folder, name), 'latin1')))
+      const bytes = await dataFiles(flow.countersign.config.dataDir)
       for (const otp_id of scenario.otp_ids)
         expect(
           bytes.some(each => each.includes(otp_id)),

@@ -60,19 +60,6 @@ describeFlow('a send', flow => {
     expect(await flow.waitForCode('Ada@example.com')).to.match(/^\d{6}$/)
   })
 
-  it('goes by email to an address that begins with a plus, like a number', async () => {
-    const { server } = await flow.createTenant()
-    const { body } = await server.send('+tag@example.com')
-    expect(body).to.include({ channel: 'email', masked_recipient: '+****@example.com' })
-    expect(await flow.waitForCode('+tag@example.com')).to.match(/^\d{6}$/)
-  })
-
-  it("follows the channel order of the recipient's country", async () => {
-    const { server } = await flow.createTenant({ routing: { countries: { BR: ['telegram', 'sms'] } } })
-    expect((await server.send('+5511987654321')).body.channel).to.equal('telegram')
-    expect((await server.send(freshNumber())).body.channel).to.equal('sms')
-  })
-
   it('uses the requested language, or else the language of the app', async () => {
     const { server } = await flow.createTenant({ locale: 'de' })
     const [asked, unasked, malformed] = [freshNumber(), freshNumber(), freshNumber()]
@@ -183,16 +170,6 @@ describeFlow('a send', flow => {
       cause: 'channel_number_kind',
     })
     expect((await server.resend(body.otp_id, 'telegram')).body).to.include({ channel: 'telegram' })
-  })
-
-  it('is refused outside the allowed countries, where an app lists some', async () => {
-    const { server } = await flow.createTenant({ allowed_countries: ['BR'] })
-    expect((await server.send('+5511987654322')).status).to.equal(200)
-    expect((await server.send('+447400123456')).body.type).to.equal('GeoBlockedError')
-    expect((await server.send('+870773111632')).body.type, 'a satellite phone has no country').to.equal(
-      'GeoBlockedError',
-    )
-    expect((await server.send('b@example.com')).status, 'an address has no country').to.equal(200)
   })
 
   it('with a publishable key works in test mode, needs publishable_send in live mode, and cannot name a client_ip', async () => {

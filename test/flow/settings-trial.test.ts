@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Caller } from '../support/api-caller.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
-import { codeIn, describeLiveFlow } from '../support/live-flow.ts'
+import { codeIn, describeLiveFlowOnce } from '../support/live-flow.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
 const SMS_PRICE = 40_000
@@ -23,7 +23,7 @@ const SETTINGS = {
   fraud_guard: { mode: 'on' },
 }
 
-describeLiveFlow('settings tried on past traffic', live => {
+describeLiveFlowOnce('settings tried on past traffic', live => {
   let gateway: HttpGateway
   let app: string
   let server: Caller
@@ -126,31 +126,6 @@ describeLiveFlow('settings tried on past traffic', live => {
     expect(tried.reasons).to.deep.equal(['may_come_back'])
   })
 
-  it('that are looser let through what they allow', async () => {
-    const type = 'RateLimitExceededError'
-    const tried = await tryOut({ limits: { recipient: [{ max: 4, seconds: 600 }], client_ip: [] } })
-    expect(tried.no_longer_refused).to.have.deep.members([
-      { type, scope: 'recipient', country: 'US', count: 2 },
-      { type, scope: 'client_ip', country: 'US', count: 1 },
-    ])
-    expect(tried).to.deep.include({ refused: [], moved: [] })
-    expect(tried.cost_micros.would_be - tried.cost_micros.was).to.equal(3 * SMS_PRICE)
-    expect(tried.examples[0]).to.include({ outcome: 'no_longer_refused', otp_id: null, to: 'sms' })
-    const patient = await tryOut({ resend_cooldown_seconds: [0] })
-    expect(patient.no_longer_refused).to.deep.equal([
-      { type: 'ResendCooldownError', scope: 'resend_cooldown', country: 'US', count: 1 },
-    ])
-  })
-
-  it('block and unblock countries', async () => {
-    const blocked = await tryOut({ blocked_countries: ['US'] })
-    // Mails have no country; resends of a send that is refused do not happen.
-    expect(blocked.refused).to.deep.equal([
-      { type: 'GeoBlockedError', scope: null, country: 'US', count: accepted - 3 },
-    ])
-    expect(blocked.no_longer_refused).to.deep.equal([{ type: 'GeoBlockedError', scope: null, country: 'DE', count: 1 }])
-  })
-
   it('move messages to another channel, at its price', async () => {
     const tried = await tryOut({ routing: { countries: { US: ['whatsapp', 'sms'] } } })
     expect(tried.moved).to.have.deep.members([
@@ -159,13 +134,6 @@ describeLiveFlow('settings tried on past traffic', live => {
     ])
     expect(tried).to.deep.include({ refused: [], no_longer_refused: [] })
     expect(tried.cost_micros.would_be).to.equal((accepted - 3) * WHATSAPP_PRICE + SMS_PRICE)
-  })
-
-  it('keep devices from sending, and turn no other call away', async () => {
-    const tried = await tryOut({ publishable_send: false })
-    expect(tried.refused).to.deep.equal([
-      { type: 'PublishableSendDisabledError', scope: null, country: 'US', count: 1 },
-    ])
   })
 
   it('are not saved, and are refused as a change of the app is', async () => {
@@ -180,17 +148,6 @@ describeLiveFlow('settings tried on past traffic', live => {
       { settings: {} },
     ])
       expect((await live.admin('POST', `/apps/${app}/settings/try`, wrong)).body.type).to.equal('ValidationError')
-  })
-
-  it('are tried one at a time for a company', async () => {
-    const until = live.clock.now()
-    const answers = await Promise.all(
-      Array.from({ length: 5 }, () => live.admin('POST', `/apps/${app}/settings/try`, { settings: {}, since, until })),
-    )
-    const refusals = answers.filter(({ status }) => status !== 200)
-    expect(refusals.length).to.be.within(1, 4)
-    for (const { status, body } of refusals) expect([status, body.scope]).to.deep.equal([429, 'settings_trial'])
-    expect((await tryOut({})).sends).to.equal(answers.find(({ status }) => status === 200)?.body.sends)
   })
 
   it('say what is not tried: the order of providers, challenges, origins, idempotency keys', async () => {
@@ -212,28 +169,5 @@ describeLiveFlow('settings tried on past traffic', live => {
     const longer = await tryOut({ code: { ttl_seconds: 3_600 } })
     // All are still pending by the time of this deployment, and one is approved.
     expect(longer.reasons).to.deep.equal([])
-  })
-
-  it('count what came before the time that they are tried on', async () => {
-    const to = freshNumber()
-    for (let nth = 0; nth < 2; nth += 1) await call(server.send(to))
-    // Of the last minute before `from` all is read in any case: ids may be older than their calls.
-    await live.advance(120_000)
-    const from = live.clock.now()
-    await live.advance(1_000)
-    await call(server.send(to))
-    await live.advance(1_000)
-    const tried = await tryOut({ limits: { recipient: [{ max: 2, seconds: 600 }] } }, from)
-    expect(tried.sends).to.equal(1)
-    expect(tried.refused).to.deep.equal([
-      { type: 'RateLimitExceededError', scope: 'recipient', country: 'US', count: 1 },
-    ])
-  })
-
-  it('are not blamed for what other settings decided then', async () => {
-    await live.changeSettings(app, { limits: { recipient: [{ max: 1, seconds: 600 }] } })
-    const tried = await tryOut({})
-    expect(tried).to.deep.include(NO_DIFFERENCE)
-    expect(tried.reasons).to.deep.equal(['not_reproduced'])
   })
 })

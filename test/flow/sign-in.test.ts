@@ -5,21 +5,21 @@ import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID } from '../../services/domain/tenanc
 import { ask } from '../support/api-caller.ts'
 import { startCountersign } from '../support/countersign.ts'
 import { type Browser, createBrowser, createVisitor, post, signIn, type Visitor } from '../support/dashboard-session.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { CACHE_TTL_MS, type Flow, startFlow, wrongCode } from '../support/flow.ts'
 import { codeIn } from '../support/live-flow.ts'
 import { collectionsContaining } from '../support/raw-documents.ts'
-import { onEachEngineSet } from '../support/site.ts'
 import { startMailServer } from '../support/vendors/smtp.ts'
 
 const COOLDOWN_MS = 30_000
 const HOUR_MS = 3_600_000
 
-onEachEngineSet('signing in to the dashboard', engines => {
+describe('signing in to the dashboard', () => {
   let flow: Flow
   let addresses = 0
   let browsers = 0
   before(async () => {
-    flow = await startFlow({ engines, env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
+    flow = await startFlow({ engines: 'embedded', env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
   })
   after(async () => {
     await flow?.stop()
@@ -284,25 +284,6 @@ onEachEngineSet('signing in to the dashboard', engines => {
     expect((await post(url(), { email }, { 'X-Forwarded-For': '203.0.113.78' })).status).to.equal(200)
   })
 
-  if (engines === 'real')
-    it('works when the dashboard is a process of its own, and its sessions count in all of them', async () => {
-      const { email } = await invite()
-      const { site } = flow.countersign
-      const alone = await startCountersign({ engines, site, roles: ['dashboard'], env: { CHANNEL_BACKOFF: '200' } })
-      try {
-        const visitor = createVisitor(alone.url)
-        expect((await visitor.enter({ email })).status).to.equal(200)
-        const answer = await visitor.enter({ email, code: await flow.waitForCode(email) })
-        expect(answer.status, answer.text).to.equal(200)
-        const elsewhere = createBrowser(url(), answer)
-        expect((await elsewhere.ask('POST', '/sign-out')).status).to.equal(204)
-        const here = createBrowser(alone.url, answer)
-        expect((await here.ask('GET', '/me')).status).to.equal(401)
-      } finally {
-        await alone.stop()
-      }
-    })
-
   it('has a console that every operator sees, whose codes cost nothing', async () => {
     const company = await flow.admin('GET', `/companies/${CONSOLE_COMPANY_ID}`)
     expect(company.body).to.include({ name: 'Countersign console', balance: 0 })
@@ -401,6 +382,31 @@ onEachEngineSet('signing in to the dashboard', engines => {
       await flow.admin('PUT', '/prices', { prices: [] })
       await flow.advance(CACHE_TTL_MS)
       await mail.close()
+    }
+  })
+})
+
+onRealEngines('a dashboard that is a process of its own', { AMQP_URL, MONGODB_URL }, () => {
+  it('signs its users in, and their sessions count in all processes', async () => {
+    const flow = await startFlow({ engines: 'real' })
+    const { site, url } = flow.countersign
+    const env = { CHANNEL_BACKOFF: '200' }
+    const alone = await startCountersign({ engines: 'real', site, roles: ['dashboard'], env })
+    try {
+      const email = 'ada@shop.example'
+      const company = (await flow.admin('POST', '/companies', { name: 'Acme' })).body.id
+      await flow.admin('POST', `/companies/${company}/users`, { email, role: 'owner', name: 'Ada' })
+      const visitor = createVisitor(alone.url)
+      expect((await visitor.enter({ email })).status).to.equal(200)
+      const answer = await visitor.enter({ email, code: await flow.waitForCode(email) })
+      expect(answer.status, answer.text).to.equal(200)
+      const elsewhere = createBrowser(url, answer)
+      expect((await elsewhere.ask('POST', '/sign-out')).status).to.equal(204)
+      const here = createBrowser(alone.url, answer)
+      expect((await here.ask('GET', '/me')).status).to.equal(401)
+    } finally {
+      await alone.stop()
+      await flow.stop()
     }
   })
 })

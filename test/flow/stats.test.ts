@@ -95,6 +95,7 @@ describeFlow('statistics', flow => {
       expired: 0,
       refused: 0,
       conversion: null,
+      spend_micros: 0,
       seconds_to_approve_p50: null,
     })
     expect(await stats(app, '?bucket=day')).to.have.length(30)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { newId } from '../../infra/ids.ts'
-import { type Answer, ask, refusal } from '../support/api-caller.ts'
+import type { Answer } from '../support/api-caller.ts'
 import type { Tenant } from '../support/flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
 
@@ -33,40 +33,6 @@ describeFlow('a verification token', flow => {
     expect(first.body).to.deep.equal({ otp_id, recipient: to, recipient_type: 'phone', channel: 'sms', verified_at })
     const again = await shop.server.exchange(token)
     expect([again.status, again.text]).to.deep.equal([200, first.text])
-  })
-
-  it('names the channel by which the code came', async () => {
-    const shop = await flow.createTenant({ resend_cooldown_seconds: [0] })
-    const { device, server } = shop
-    const { otp_id, to } = await flow.startVerification(device)
-    await device.resend(otp_id, 'telegram')
-    const { body } = await device.verify(otp_id, await flow.waitForCode(to, 2))
-    expect((await server.exchange(body.verification_token)).body).to.include({ otp_id, channel: 'telegram' })
-  })
-
-  it('proves an email address in the same way', async () => {
-    const { device, server } = await flow.createTenant()
-    const { otp_id } = (await device.send('grace@Example.com')).body
-    const { body } = await device.verify(otp_id, await flow.waitForCode('grace@example.com'))
-    const exchanged = (await server.exchange(body.verification_token)).body
-    expect(exchanged).to.include({ recipient: 'grace@example.com', recipient_type: 'email', channel: 'email' })
-  })
-
-  it('is returned again to the publishable key that verified, and to no other key', async () => {
-    const shop = await flow.createTenant()
-    const { otp_id, code, token } = await verifyOnDevice(shop)
-    expect((await shop.device.verify(otp_id, code)).body.verification_token).to.equal(token)
-    const other = await flow.createKey(shop.app, 'publishable')
-    expect(refusal(await other.verify(otp_id, code))).to.deep.include({ type: 'OtpNotPendingError', status: 409 })
-  })
-
-  it('is not returned again once it was exchanged', async () => {
-    const shop = await flow.createTenant()
-    const { otp_id, code, token } = await verifyOnDevice(shop)
-    expect((await shop.server.exchange(token)).status).to.equal(200)
-    const refused = refusal(await shop.device.verify(otp_id, code))
-    expect(refused).to.deep.equal({ type: 'OtpNotPendingError', status: 409, otp_status: 'approved' })
-    expect((await shop.server.exchange(token)).status, 'the backend may repeat its exchange').to.equal(200)
   })
 
   it('is refused with the same answer for every reason', async () => {
@@ -112,28 +78,6 @@ describeFlow('a verification token', flow => {
       .filter(at => at !== null)
     expect(winners).to.have.length(2)
     expect(new Set(winners)).to.have.property('size', 1)
-  })
-
-  it('cannot be exchanged with a publishable key or without a key', async () => {
-    const shop = await flow.createTenant()
-    const { token } = await verifyOnDevice(shop)
-    expect(refusal(await shop.device.exchange(token))).to.deep.include({ code: 'wrong_key_kind', status: 401 })
-    const url = `${flow.countersign.url}/api/v1/verifications/exchange`
-    const body = JSON.stringify({ verification_token: token })
-    expect(refusal(await ask(url, { method: 'POST', body }))).to.deep.include({ code: 'invalid_key', status: 401 })
-    expect((await shop.server.exchange(token)).status).to.equal(200)
-  })
-
-  it('of another shape is an invalid request', async () => {
-    const { server } = await flow.createTenant()
-    for (const token of ['', 'token', `otp_vt_${'x'.repeat(122)}`])
-      expect(refusal(await server.exchange(token))).to.deep.include({ type: 'ValidationError', status: 422 })
-  })
-
-  it('is not issued when a server key verifies', async () => {
-    const { server } = await flow.createTenant()
-    const { otp_id, code } = await flow.startVerification(server)
-    expect((await server.verify(otp_id, code)).body.verification_token).to.equal(null)
   })
 })
 

@@ -187,19 +187,6 @@ onEachEngineSet('webhook events', engines => {
     expect((await replayed())?.event.payload).to.not.have.property('metadata')
   })
 
-  it('of a cancellation are not even stored where no endpoint asks for them', async () => {
-    const { tenant } = await createBackend()
-    const { otp_id } = await flow.startVerification(tenant.server)
-    await tenant.server.cancel(otp_id)
-    const types = async () =>
-      (await flow.admin('GET', `/apps/${tenant.app}/events?otp_id=${otp_id}`)).body.items.map(
-        ({ type }: { type: string }) => type,
-      )
-    await flow.eventually(async () => expect(await types()).to.include('delivery.delivered'))
-    await flow.advance(2_000)
-    expect(await types()).to.deep.equal(['delivery.delivered'])
-  })
-
   // The library compares timestamps with the real time, which a clock that stands still does not show.
   const onRealTime = engines === 'real' ? it : () => {}
   onRealTime('verify with the public Standard Webhooks library', async () => {
@@ -240,99 +227,6 @@ onEachEngineSet('webhook events', engines => {
     expect(new Set(shop.arrived.map(({ event }) => event.id))).to.deep.equal(new Set([id]))
     if (engines === 'embedded')
       expect(new Set(shop.arrived.map(({ headers }) => headers['x-webhook-signature']))).to.have.property('size', 3)
-  })
-
-  const pauseReason = async ({ tenant }: Backend): Promise<string | undefined> =>
-    (await flow.admin('GET', `/apps/${tenant.app}/webhook`)).body.paused?.reason
-  const enable = ({ tenant }: Backend) => flow.admin('POST', `/apps/${tenant.app}/webhook/enable`)
-
-  const onFixedClock = engines === 'embedded' ? it : () => {}
-  onFixedClock('pause their endpoint when their attempts are used up, and come again once it is enabled', async () => {
-    const shop = await createBackend()
-    shop.answers(status(503))
-    const id = await testEvent(shop)
-    for (const n of backoff.keys()) {
-      const { next_attempt_at } = await flow.eventually(async () => {
-        const event = await getEvent(shop, id)
-        expect(event.attempts).to.have.length(n + 1)
-        return event
-      })
-      // And no further: the call that begins then is a real one, and would take as long as the clock advances.
-      await flow.advance(Date.parse(next_attempt_at) + 1 - flow.clock.now())
-    }
-    expect((await waitForStatus(shop, id, 'failed')).attempts).to.have.length(backoff.length + 1)
-    expect(await pauseReason(shop)).to.equal('exhausted')
-    shop.answers(status(200))
-    await enable(shop)
-    expect((await waitForStatus(shop, id, 'delivered')).round).to.equal(2)
-  })
-
-  it('arrive, oldest first, once a paused endpoint is enabled, whether they are new or waited for a retry', async () => {
-    const shop = await createBackend()
-    shop.answers(status(503))
-    const retried = await testEvent(shop)
-    await flow.eventually(async () => expect((await getEvent(shop, retried)).attempts).to.have.length(1))
-    if (engines === 'embedded') await flow.advance((backoff[0] ?? 0) * 1.3)
-    const waiting = await flow.eventually(async () => {
-      const event = await getEvent(shop, retried)
-      expect(event.attempts).to.have.length(2)
-      return event
-    })
-    const retryAt = Date.parse(waiting.next_attempt_at)
-    expect(retryAt - flow.clock.now(), 'the retry is far away').to.be.above(60_000)
-    shop.answers(status(410))
-    const refused = await testEvent(shop)
-    await waitForStatus(shop, refused, 'held')
-    expect(await pauseReason(shop)).to.equal('gone')
-    shop.arrived.length = 0
-
-    const { otp_id } = await flow.startVerification(shop.tenant.server)
-    const kept = await flow.eventually(async () => {
-      const [event] = (await flow.admin('GET', `/apps/${shop.tenant.app}/events?otp_id=${otp_id}`)).body.items
-      expect(event?.status).to.equal('held')
-      return event
-    })
-    await flow.advance(2_000)
-    expect((await waitForStatus(shop, retried, 'held')).next_attempt_at, 'it waits no longer for a retry').to.equal(
-      null,
-    )
-    expect(shop.arrived, 'a paused endpoint is not called').to.deep.equal([])
-
-    shop.answers(status(200))
-    await enable(shop)
-    const ids = [retried, refused, kept.id]
-    await flow.eventually(() => expect(shop.arrived.map(({ event }) => event.id)).to.deep.equal(ids))
-    expect((await waitForStatus(shop, retried, 'delivered')).round).to.equal(2)
-    // The reminder of the retry that was planned comes, and finds it made.
-    if (engines === 'embedded') await flow.advance(retryAt + 1_000 - flow.clock.now())
-    expect(shop.arrived.map(({ event }) => event.id)).to.deep.equal(ids)
-  })
-
-  it('do not wait for the slow endpoint of another app', async () => {
-    const [slow, shop] = [await createBackend(), await createBackend()]
-    slow.answers(() => {})
-    const waiting = await Promise.all(Array.from({ length: 40 }, () => testEvent(slow)))
-    await flow.eventually(() => expect(slow.arrived).to.have.length(16))
-    const ids = await Promise.all(Array.from({ length: 20 }, () => testEvent(shop)))
-    for (const id of ids) await waitForStatus(shop, id, 'delivered')
-    expect(slow.arrived, 'calls to the slow endpoint').to.have.length(16)
-    for (const id of waiting.slice(0, 3)) expect((await getEvent(slow, id)).attempts).to.deep.equal([])
-    slow.answers(status(200))
-  })
-
-  it('are signed with both secrets during a rotation', async () => {
-    const shop = await createBackend()
-    const { body } = await flow.admin('POST', `/apps/${shop.tenant.app}/webhook/rotate`)
-    await flow.advance(CACHE_TTL_MS)
-    await waitForStatus(shop, await testEvent(shop), 'delivered')
-    const [one] = shop.arrived
-    const signatures = String(one?.headers['webhook-signature']).split(' ')
-    expect(signatures).to.have.length(2)
-    for (const [at, secret] of [shop.secret, body.secret].entries()) {
-      const timestamp = new Date(Number(one?.headers['webhook-timestamp']) * 1000)
-      const text = one?.body.toString() ?? ''
-      expect(new Webhook(secret).sign(one?.event.id ?? '', timestamp, text)).to.equal(signatures[at])
-    }
   })
 
   // It sets the clock forward, so it comes last.

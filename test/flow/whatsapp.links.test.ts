@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Caller, refusal } from '../support/api-caller.ts'
 import { freshNumber, type StartedVerification, type Tenant } from '../support/flow.ts'
-import { describeFlow } from '../support/shared-flow.ts'
+import { describeFlowOnce } from '../support/shared-flow.ts'
 
 type Mode = 'link_code' | 'link_inbound'
 
@@ -15,7 +15,7 @@ const settings = (mode: Mode, more: object = {}) => ({
 /** The text that the link puts into the user's chat, ready to be sent. */
 const textOf = (action_url: string): string => new URL(action_url).searchParams.get('text') ?? ''
 
-describeFlow('a wa.me link', flow => {
+describeFlowOnce('a wa.me link', flow => {
   const sendLink = async (
     by: Caller,
     to = freshNumber(),
@@ -52,20 +52,6 @@ describeFlow('a wa.me link', flow => {
       expect((await server.status(otp_id)).body.action_url, 'the link is unchanged').to.equal(url)
     })
 
-    it('answers again with the same code, up to the send attempts', async () => {
-      const shop = await flow.createTenant(settings('link_code', { send_attempts: 2 }))
-      const { otp_id, to, url } = await sendLink(shop.server)
-      await receiveMessage(shop, to, textOf(url))
-      const first = await flow.waitForCode(to, 1)
-      await receiveMessage(shop, to, textOf(url).toLowerCase())
-      expect(await flow.waitForCode(to, 2)).to.equal(first)
-      await receiveMessage(shop, to, textOf(url))
-      await flow.eventually(async () => {
-        const { deliveries } = (await shop.server.status(otp_id)).body
-        expect(deliveries.map(({ status }: { status: string }) => status)).to.deep.equal(['delivered', 'delivered'])
-      })
-    })
-
     it('counts each answer as a message to the recipient, and logs a message that the limit leaves unanswered', async () => {
       const shop = await flow.createTenant(
         settings('link_code', { limits: { recipient_messages: [{ max: 1, seconds: 3600 }] } }),
@@ -100,16 +86,6 @@ describeFlow('a wa.me link', flow => {
       )
     })
 
-    it('ignores messages of other numbers, and logs them', async () => {
-      const shop = await flow.createTenant(settings('link_inbound'))
-      const { otp_id, to, url } = await sendLink(shop.server)
-      await receiveMessage(shop, freshNumber(), textOf(url))
-      await flow.eventually(() => expect(ignoredReasons(otp_id)).to.deep.equal(['stranger']))
-      expect((await shop.server.status(otp_id)).body.status).to.equal('pending')
-      await receiveMessage(shop, to, textOf(url))
-      await waitForStatus(shop.server, otp_id, 'approved')
-    })
-
     it('works only for the app that created it', async () => {
       const shop = await flow.createTenant(settings('link_inbound'))
       const other = await flow.createTenant(settings('link_inbound'))
@@ -118,25 +94,6 @@ describeFlow('a wa.me link', flow => {
       await receiveMessage(other, theirs.to, textOf(theirs.url))
       await waitForStatus(other.server, theirs.otp_id, 'approved')
       expect((await shop.server.status(mine.otp_id)).body.status).to.equal('pending')
-    })
-
-    it('recognizes the recipient by the form in which WhatsApp writes the number', async () => {
-      const shop = await flow.createTenant(settings('link_inbound'))
-      const { otp_id, url } = await sendLink(shop.server, '+5511987654999')
-      await receiveMessage(shop, '551187654999', textOf(url))
-      await waitForStatus(shop.server, otp_id, 'approved')
-    })
-
-    it('expires with the verification', async () => {
-      const shop = await flow.createTenant(settings('link_inbound'))
-      const { otp_id, to, url } = await sendLink(shop.server)
-      await flow.advance(600_000)
-      await receiveMessage(shop, to, textOf(url))
-      await flow.eventually(() => expect(ignoredReasons(otp_id)).to.deep.equal(['too_late']))
-      const alive = await sendLink(shop.server)
-      await receiveMessage(shop, alive.to, textOf(alive.url))
-      await waitForStatus(shop.server, alive.otp_id, 'approved')
-      expect((await shop.server.status(otp_id)).body.status).to.equal('expired')
     })
 
     it('is not offered to a publishable key, which could never prove the approval', async () => {
@@ -151,14 +108,6 @@ describeFlow('a wa.me link', flow => {
   })
 
   describe('after a resend', () => {
-    it('without a channel stays the same, and the resend costs a send attempt', async () => {
-      const { server } = await flow.createTenant(settings('link_code', { send_attempts: 3 }))
-      const { otp_id, url } = await sendLink(server)
-      for (let nth = 0; nth < 2; nth += 1)
-        expect((await server.resend(otp_id)).body).to.include({ channel: 'whatsapp', action_url: url })
-      expect(refusal(await server.resend(otp_id))).to.include({ cause: 'send_attempts_spent' })
-    })
-
     it('to WhatsApp is replaced by a new link, and the old one does nothing', async () => {
       const shop = await flow.createTenant(settings('link_inbound'))
       const { otp_id, to, url } = await sendLink(shop.server)
@@ -174,38 +123,5 @@ describeFlow('a wa.me link', flow => {
       await receiveMessage(shop, to, textOf(fresh))
       await waitForStatus(shop.server, otp_id, 'approved')
     })
-
-    it('to SMS is replaced by a fresh code, which verifies as usual', async () => {
-      const shop = await flow.createTenant(settings('link_inbound'))
-      const { otp_id, to, url } = await sendLink(shop.server)
-      const { body } = await shop.server.resend(otp_id, 'sms')
-      expect(body).to.include({ channel: 'sms', action_url: null, completion: 'code' })
-      const code = await flow.waitForCode(to)
-      await receiveMessage(shop, to, textOf(url))
-      expect((await shop.server.verify(otp_id, code)).body).to.include({ matched: true })
-    })
-
-    it('is skipped where WhatsApp is not the first channel, unless the resend names it', async () => {
-      const { server } = await flow.createTenant(
-        settings('link_code', { routing: { default: ['sms', 'whatsapp', 'telegram'] } }),
-      )
-      const { otp_id } = await flow.startVerification(server)
-      expect((await server.resend(otp_id)).body).to.include({ channel: 'telegram', action_url: null })
-      const named = (await server.resend(otp_id, 'whatsapp')).body
-      expect(named).to.include({ channel: 'whatsapp', completion: 'code' })
-      expect(named.action_url).to.match(/^https:\/\/wa\.me\//)
-      expect((await server.resend(otp_id)).body.action_url).to.equal(named.action_url)
-    })
-  })
-
-  it('is not usable without a business number, as an earlier release could store it', async () => {
-    const routing = { default: ['whatsapp', 'sms'] }
-    const { app, server } = await flow.createTenant({ routing })
-    const settings = { channels: { whatsapp: { mode: 'link_code' } }, routing }
-    await flow.countersign.engines.store.docs('apps').modify({ _id: app }, { $set: { settings } })
-    expect((await server.send(freshNumber())).body).to.include({ channel: 'sms', action_url: null })
-    expect((await flow.admin('GET', `/apps/${app}`)).body.settings.channels.whatsapp.mode).to.equal('link_code')
-    await flow.changeSettings(app, { channels: { whatsapp: { business_number: '+15550001111' } } })
-    expect((await server.send(freshNumber())).body).to.include({ channel: 'whatsapp' })
   })
 })

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Check } from '../../infra/http/health.ts'
 import { promiseState } from '../support/promise-state.ts'
 import { type EngineStates, fakeConsumer, type TestHost, type TestHostOptions, useHosts } from '../support/test-host.ts'
 
@@ -19,6 +20,16 @@ describe('the readiness of a hosted process', () => {
     return asked.value as Awaited<ReturnType<TestHost['get']>>
   }
 
+  /** Asks again and again, until the status is this. */
+  async function answered(running: TestHost, status: number): ReturnType<TestHost['get']> {
+    for (let tries = 0; tries < 10; tries += 1) {
+      const answer = await readyz(running)
+      if (answer.status === status) return answer
+      await running.clock.advance(LATER_MS)
+    }
+    throw new Error(`/readyz did not become ${status}`)
+  }
+
   const CASES: [what: string, state: Partial<EngineStates>, check: string, detail: string][] = [
     ['the store is down', { store: 'down' }, 'store', 'the store is down'],
     ['the store answers but cannot write', { store: 'full' }, 'store', 'the disk is full'],
@@ -33,13 +44,12 @@ describe('the readiness of a hosted process', () => {
       expect((await readyz(running)).status).to.equal(200)
       Object.assign(running.engines, state)
       await running.clock.advance(LATER_MS)
-      const { status, body } = await readyz(running)
-      expect(status).to.equal(503)
+      // While a check hangs, the one before counts.
+      const { body } = await answered(running, 503)
       expect(body.checks?.filter(check => !check.ok)).to.deep.equal([{ name, ok: false, detail }])
       expect(running.log.lines().find(({ msg }) => msg === 'readiness.lost')).to.include({ check: name, detail })
       Object.assign(running.engines, { store: 'up', broker: 'up' })
-      await running.clock.advance(LATER_MS)
-      expect((await readyz(running)).status).to.equal(200)
+      await answered(running, 200)
       expect(running.log.lines().find(({ msg }) => msg === 'readiness.restored')).to.include({ check: name })
     })
 
@@ -54,14 +64,17 @@ describe('the readiness of a hosted process', () => {
     expect((await get('/readyz')).status).to.equal(200)
   })
 
-  it('is answered in 3 s, whatever hangs', async () => {
+  it('is answered within a second, whatever hangs', async () => {
     const running = await startReady({ engines: { broker: 'silent' } })
     running.engines.store = 'silent'
     const asked = promiseState(running.readiness())
-    await running.clock.advance(2_999)
-    expect(asked.state).to.equal('pending')
-    await running.clock.advance(1)
+    await running.clock.advance(999)
     expect(asked.state).to.equal('resolved')
+    const checks = asked.value as Check[]
+    expect(checks.filter(({ ok }) => !ok)).to.deep.equal([
+      { name: 'store', ok: false, detail: 'no answer yet' },
+      { name: 'broker', ok: false, detail: 'no answer yet' },
+    ])
   })
 
   it('costs one write and one message a second, however often it is asked', async () => {

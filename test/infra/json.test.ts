@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { parseJson } from '../../infra/json.ts'
+import { excessIn, parseJson } from '../../infra/json.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 describe('parsing JSON', () => {
@@ -50,6 +50,38 @@ describe('parsing JSON', () => {
       }),
       { numRuns: propertyRuns(300) },
     )
+  })
+})
+
+describe('what a JSON text holds', () => {
+  const max = { nesting: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }
+  const inner = (value: unknown): unknown[] => (typeof value === 'object' && value !== null ? Object.values(value) : [])
+  const nestingOf = (value: unknown): number =>
+    typeof value === 'object' && value !== null ? 1 + Math.max(0, ...inner(value).map(nestingOf)) : 0
+  /** An empty list or object counts as if it had a member. */
+  const valuesOf = (value: unknown): number =>
+    typeof value === 'object' && value !== null
+      ? Math.max(1, inner(value).length) + inner(value).reduce<number>((sum, one) => sum + valuesOf(one), 0)
+      : 0
+
+  it('is counted as it would be after parsing', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), value => {
+        const [nesting, values] = [nestingOf(value), valuesOf(value)]
+        for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
+          expect(excessIn(text, { nesting, values })).to.equal(null)
+          if (nesting > 0) expect(excessIn(text, { ...max, nesting: nesting - 1 })).to.equal('nesting')
+          if (values > 0) expect(excessIn(text, { ...max, values: values - 1 })).to.equal('values')
+        }
+      }),
+      { numRuns: propertyRuns(300) },
+    )
+  })
+
+  it('is not looked for in strings, nor behind one that does not end', () => {
+    const none = { nesting: 1, values: 2 }
+    expect(excessIn('["[[,,\\"[[,,\\\\","]]"]', none)).to.equal(null)
+    expect(excessIn('["a,,,,[[[[', none)).to.equal(null)
   })
 })
 

@@ -4,12 +4,13 @@ import { expect } from 'chai'
 import { createLoopShares } from '../../infra/loop-shares.ts'
 
 describe('shares of the event loop', () => {
-  function startLoop() {
+  function startLoop({ maxPieces = 1_000 } = {}) {
     let [now, active] = [0, 0]
     const due: { at: number; task: () => void }[] = []
     const shares = createLoopShares({
       share: { ofOne: 0.1, ofAll: 0.15 },
       maxWaitMs: 10_000,
+      maxPieces,
       tooLate: () => new Error('too late'),
       now: () => now,
       activeMs: () => active,
@@ -18,6 +19,7 @@ describe('shares of the event loop', () => {
     const done: Record<string, number> = {}
     return {
       done,
+      isFull: shares.isFull,
       /** Work that holds the loop. */
       async work(owner: string, ms: number): Promise<void> {
         await shares.run(owner, async () => {
@@ -63,6 +65,29 @@ describe('shares of the event loop', () => {
     await loop.pass(10_100)
     expect(ends).to.have.length(300)
     expect(ends.filter(end => end === 'too late').length).to.be.within(150, 200)
+  })
+
+  it('are refused at once to an owner whose work would wait too long, and not to others', async () => {
+    const loop = startLoop()
+    let refused = 0
+    await loop.work('a', 100)
+    for (let nth = 0; nth < 300; nth += 1) void loop.work('a', 100).catch(() => (refused += 1))
+    await nextTurn()
+    // The ten seconds that a piece may wait hold ten of them, and their cost was still guessed too low.
+    expect(refused).to.be.above(200)
+    expect([loop.isFull('a'), loop.isFull('b')]).to.deep.equal([true, false])
+    await loop.pass(10_100)
+    expect(loop.isFull('a')).to.equal(false)
+  })
+
+  it('are given to so many pieces of an owner, however little they take', async () => {
+    const loop = startLoop({ maxPieces: 20 })
+    for (let nth = 0; nth < 20; nth += 1) {
+      expect(loop.isFull('many')).to.equal(false)
+      loop.endless('many', () => {})
+      await loop.pass(100)
+    }
+    expect([loop.isFull('many'), loop.isFull('b')]).to.deep.equal([true, false])
   })
 
   it('are a tenth for one owner, however much it wants', async () => {

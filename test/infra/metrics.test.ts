@@ -1,5 +1,8 @@
 import { expect } from 'chai'
 import { createMetrics } from '../../infra/metrics.ts'
+import { createReading } from '../../infra/reading.ts'
+import { testClock } from '../support/clock.ts'
+import { promiseState } from '../support/promise-state.ts'
 
 describe('metrics', () => {
   it('show what was measured, in the format of Prometheus', async () => {
@@ -41,9 +44,37 @@ describe('metrics', () => {
     metrics.beforeScrape(() => {
       throw new Error('down')
     })
-    metrics.beforeScrape(async () => Promise.reject(new Error('down')))
     metrics.beforeScrape(() => metrics.queueReady.set({ queue: 'channel.sms' }, ++depth))
     expect((await metrics.render()).body).to.contain('countersign_queue_ready{queue="channel.sms"} 1')
     expect((await metrics.render()).body).to.contain('countersign_queue_ready{queue="channel.sms"} 2')
+  })
+
+  it('show what an engine was asked for while it is recent, with its age, and are shown while the engine hangs', async () => {
+    const metrics = createMetrics()
+    const clock = testClock()
+    let engine = async (): Promise<number> => 7
+    let isShown = true
+    metrics.showReading({
+      name: 'outbox',
+      reading: createReading({ read: () => engine(), clock }),
+      show: seconds => (seconds === null ? metrics.outboxOldest.remove() : metrics.outboxOldest.set(seconds)),
+      isShown: () => isShown,
+    })
+    const scrape = async (): Promise<string[]> => {
+      const rendered = promiseState(metrics.render())
+      await clock.advance(900)
+      expect(rendered.state).to.equal('resolved')
+      const { body } = rendered.value as Awaited<ReturnType<typeof metrics.render>>
+      return body.split('\n').filter(line => /^countersign_(outbox|reading)/.test(line))
+    }
+    const age = (seconds: number): string => `countersign_reading_age_seconds{reading="outbox"} ${seconds}`
+    expect(await scrape()).to.deep.equal(['countersign_outbox_oldest_seconds 7', age(0)])
+    engine = () => new Promise(() => {})
+    await clock.advance(1_100)
+    expect(await scrape()).to.deep.equal(['countersign_outbox_oldest_seconds 7', age(2.5)])
+    await clock.advance(7_100)
+    expect(await scrape()).to.deep.equal([age(10.5)])
+    isShown = false
+    expect(await scrape()).to.deep.equal([])
   })
 })

@@ -42,6 +42,19 @@ describe('the price of a delivery', () => {
     expect(refunds(late)).to.have.length(1)
   })
 
+  it('is not given back when the verification ends, or a newer code is sent, while a provider may have the message', () => {
+    const failed = (may_have_gone?: true) =>
+      reported('failed', { delivery_id: 'dlv_1', reason: 'superseded', may_have_gone })
+    for (const over of [cancel(), lapse(), resend('email', { usable: ['email'] })]) {
+      const kept = play(issued(), wait(3_600_000), over, failed(true))
+      expect(refunds(kept)).to.deep.equal([])
+      expect(kept.saved.context.deliveries[0]).to.include({ status: 'failed', charge: 'kept' })
+      expect(refunds(play(issued(), wait(3_600_000), over, failed()))).to.have.length(1)
+    }
+    const free = play(issued({ prices: {} }), cancel(), failed(true))
+    expect(free.saved.context.deliveries[0]).not.to.have.property('charge')
+  })
+
   it('is due for a code in the chat when the user writes, not when the link is made', () => {
     const link = step(null, start({ order: ['whatsapp'], whatsapp: 'link_code' })).saved
     expect(link.context.deliveries).to.deep.equal([])

@@ -83,7 +83,7 @@ describe('a spend cap in a replay', () => {
 
   it('is freed by a refund of the same day, also of a verification that ended long before', () => {
     const events: PastEvent[] = [
-      send('otp_1', NOON, paid({ refund: 'kept' })),
+      send('otp_1', NOON, paid({ refund: 'given' })),
       { what: 'end', at: NOON + MINUTE_MS, otp_id: 'otp_1', approval: null },
       send('otp_2', NOON + 5 * HOUR_MS, CAPPED),
       { what: 'refund', at: NOON + 6 * HOUR_MS, call_id: 'otp_1' },
@@ -94,7 +94,7 @@ describe('a spend cap in a replay', () => {
 
   it('is not freed on the next day by a refund of the day before', () => {
     const events: PastEvent[] = [
-      send('otp_1', midnight - MINUTE_MS, paid({ refund: 'kept' })),
+      send('otp_1', midnight - MINUTE_MS, paid({ refund: 'given' })),
       send('otp_2', midnight + MINUTE_MS, paid()),
       { what: 'refund', at: midnight + 2 * MINUTE_MS, call_id: 'otp_1' },
       send('otp_3', midnight + 3 * MINUTE_MS, CAPPED),
@@ -114,7 +114,7 @@ describe('a spend cap in a replay', () => {
 
   it('is not freed by the refund of a message that would have gone another way', () => {
     const events: PastEvent[] = [
-      send('otp_1', NOON, paid({ refund: 'kept' })),
+      send('otp_1', NOON, paid({ refund: 'given' })),
       { what: 'refund', at: NOON + MINUTE_MS, call_id: 'otp_1' },
       send('otp_2', NOON + 2 * MINUTE_MS, paid()),
     ]
@@ -128,7 +128,7 @@ describe('a spend cap in a replay', () => {
   it('is not freed by the refund of a resend that would have been refused', () => {
     const events: PastEvent[] = [
       send('otp_1', NOON, paid()),
-      resend('dlv_2', 'otp_1', NOON + MINUTE_MS, paid({ channel: 'whatsapp', refund: 'kept' })),
+      resend('dlv_2', 'otp_1', NOON + MINUTE_MS, paid({ channel: 'whatsapp', refund: 'given' })),
       { what: 'refund', at: NOON + 2 * MINUTE_MS, call_id: 'dlv_2' },
       send('otp_2', NOON + 3 * MINUTE_MS, paid()),
     ]
@@ -258,7 +258,7 @@ describe('a link of WhatsApp in a replay', () => {
 describe('an automatic fallback in a replay', () => {
   const fallback = resend('dlv_2', 'otp_1', NOON + MINUTE_MS, byWhatsApp, { by: 'fallback', after: 'sms' })
   const failed = [
-    send('otp_1', NOON, paid({ refund: 'kept' })),
+    send('otp_1', NOON, paid({ refund: 'given' })),
     { what: 'refund', at: NOON + MINUTE_MS, call_id: 'otp_1' } as const,
     fallback,
   ]

@@ -45,12 +45,28 @@ const routingInput = ({
   providers: SANDBOX_SCOPES,
   whatsapp: 'template',
   caller: 'server',
+  code_length: 6,
   ...rest,
 })
 
 describe('the usable channels', () => {
   it('are all but email for a phone number', () => {
     expect(usableChannels(routingInput())).to.deep.equal(['sms', 'whatsapp', 'telegram'])
+  })
+
+  it('leave Telegram out for a code of more than 8 digits, which its gateway does not take', () => {
+    const isUsed = (code_length: number | null) => usableChannels(routingInput({ code_length })).includes('telegram')
+    expect([4, 8, 9, 10].map(isUsed)).to.deep.equal([true, true, false, false])
+    expect(obstacle('telegram', routingInput({ code_length: 9 }))).to.equal('code_too_long')
+    // What a code that the caller made allows, the call asks for itself.
+    expect(isUsed(null)).to.equal(true)
+  })
+
+  it('leave out those on which the recipient said STOP, unless something else is in the way too', () => {
+    const stopped = ['sms', 'whatsapp'] as const
+    expect(usableChannels(routingInput({ stopped }))).to.deep.equal(['telegram'])
+    expect(obstacle('sms', routingInput({ stopped }))).to.equal('stopped_by_recipient')
+    expect(obstacle('sms', routingInput({ stopped, providers: [] }))).to.equal('no_provider')
   })
 
   it('are email alone for an email address', () => {

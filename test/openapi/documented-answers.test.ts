@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { checkDocumented, type SeenAnswer } from '../support/documented-answers.ts'
 
-const times = { created_at: '2030-01-01T12:00:00.000Z', closed_at: null }
+const times = { created_at: '2030-01-01T12:00:00.000Z', closed_at: null, deletable_at: null }
 const company = {
   id: 'cmp_1',
   name: 'Acme',

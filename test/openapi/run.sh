@@ -71,7 +71,7 @@ typescript() {
 python() {
   echo '--- openapi-python-client'
   PATH="$GENERATE_TOOLS/bin:$PATH" "$GENERATE_TOOLS/bin/openapi-python-client" generate --path docs/openapi.json --meta none \
-    --output-path "$work/python/countersign_client" --fail-on-warning
+    --output-path "$work/python/countersign_client" --config test/openapi/python-client.yaml --fail-on-warning
   ORIGIN=$ORIGIN PYTHONPATH=$work/python PYTHONDONTWRITEBYTECODE=1 "$GENERATE_TOOLS/bin/python" test/openapi/clients/python.py
 }
 

@@ -6,7 +6,9 @@ import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
 import { createTopology } from '../../infra/broker/topology.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createFindCaller } from '../../infra/http/caller-address.ts'
+import { withEarlyRefusals } from '../../infra/http/early-refusals.ts'
 import { createIdentifyOperator } from '../../infra/http/operators.ts'
+import { createRefusalPacing } from '../../infra/http/refusal-pacing.ts'
 import { createHttpShell } from '../../infra/http/shell.ts'
 import type { LoopShares } from '../../infra/loop-shares.ts'
 import { createMetrics } from '../../infra/metrics.ts'
@@ -14,6 +16,7 @@ import type { PrivateTargets } from '../../infra/outbound/address-check.ts'
 import type { Lookup } from '../../infra/outbound/lookup.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { ADMIN_PATH } from '../../services/dashboard/access.ts'
+import type { Admit } from '../../services/dashboard/admit.ts'
 import { createDashboardService } from '../../services/dashboard/service.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { type CapturedLog, createCapturedLog } from './captured-log.ts'
@@ -53,8 +56,8 @@ export interface TestAdmin {
   captured: CapturedLog
   published: Message[]
   url: string
-  /** Every route of the API, as documents write it: `GET /apps/{id}`. */
-  routes: string[]
+  /** Every operation of the API, as documents write it: `GET /apps/{id}`. */
+  served: string[]
 }
 
 export interface AdminOptions {
@@ -70,10 +73,17 @@ export interface AdminOptions {
   codeSecrets?: number[]
   maxBodyBytes?: number
   privateTargets?: PrivateTargets
-  /** By default every name resolves to a public address. */
   /** By default, calls wait for none. */
   loopShares?: LoopShares
+  /** By default every name resolves to a public address. */
   lookup?: Lookup
+}
+
+/** In place of admission. */
+export const ADMIT_ALL: Pick<Admit, 'identifyInTurn' | 'user' | 'stranger'> = {
+  identifyInTurn: identify => identify,
+  user: (_, next) => next(),
+  stranger: (_, next) => next(),
 }
 
 const PUBLIC_ADDRESS = '8.8.8.8'
@@ -106,7 +116,7 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
   }
   const findCaller = createFindCaller([])
   const { lookup = async host => [isIP(host) === 0 ? PUBLIC_ADDRESS : host] } = options
-  const { router } = createDashboardService({
+  const { router, refuseEarly } = createDashboardService({
     config,
     secrets: { adminTokens: tokens },
     identifyOperator: createIdentifyOperator({ tokens, findCaller, clock, log }),
@@ -117,11 +127,17 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
     clock,
     log,
     lookup,
-    loopShares: options.loopShares ?? { run: (_, work) => work() },
+    loopShares: options.loopShares ?? { run: (_, work) => work(), isFull: () => false },
   })
-  if (!router) throw new Error('the dashboard has no router')
-  const shell = createHttpShell({ log, metrics: createMetrics({ processMetrics: false }), clock }, [router])
-  const server = await serveApp(shell)
+  if (!router || !refuseEarly) throw new Error('the dashboard has no router')
+  const shared = {
+    log,
+    metrics: createMetrics({ processMetrics: false }),
+    clock,
+    pacing: createRefusalPacing({ clock }),
+  }
+  const shell = createHttpShell(shared, [router])
+  const server = await serveApp(withEarlyRefusals(shell, { ...shared, refuse: refuseEarly }))
   open.push(server)
 
   const ask: TestAdmin['ask'] = async (method, path, body, { token = TOKENS[0]?.token, raw, headers } = {}) => {
@@ -150,11 +166,11 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
     captured,
     published,
     url: server.url,
-    routes: routesOf(router),
+    served: servedBy(router),
   }
 }
 
-const routesOf = (router: Router): string[] =>
+const servedBy = (router: Router): string[] =>
   router.stack
     .map(({ methods, path }) => ({ method: methods.find(one => one !== 'HEAD'), path: String(path) }))
     // The pages of the dashboard are beside the API.

@@ -34,6 +34,10 @@ interface Kept {
 }
 
 const kept: Kept[] = []
+const closings: (() => Promise<unknown>)[] = []
+
+/** Closes what the tests of a file share, after the last of them. */
+export const afterFile = (close: () => Promise<unknown>): void => void closings.push(close)
 
 /** Opens what the files of this process share, such as a browser. Its handles are not counted; it is closed after the last file, and in a
  *  worker it has to go when the process exits. */
@@ -53,6 +57,7 @@ export const mochaHooks: Mocha.RootHookObject = {
     openBefore = await open()
   },
   async afterAll() {
+    await Promise.all(closings.splice(0).map(close => close()))
     // Handles that an earlier file left open are not counted: the hook of that file reported them.
     if (IN_WORKER)
       await eventually(

@@ -38,7 +38,7 @@ export interface Caller {
 export async function ask(url: string, { token, ...init }: RequestInit & { token?: string }): Promise<Answer> {
   const headers = new Headers(init.headers)
   if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
-  if (init.body !== undefined) headers.set('Content-Type', 'application/json')
+  if (init.body !== undefined && !headers.has('Content-Type')) headers.set('Content-Type', 'application/json')
   const response = await fetch(url, { ...init, headers })
   const text = await response.text()
   const type = response.headers.get('content-type')

@@ -8,14 +8,17 @@ import { expect } from 'chai'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { systemClock } from '../../infra/clock.ts'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
+import type { KeyKind } from '../../machines/otp.ts'
 import { createCookies } from '../../services/dashboard/sign-in/cookie.ts'
 import { createSessions } from '../../services/dashboard/sign-in/sessions.ts'
 import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts'
-import { keepOpen } from './after-each-file.ts'
+import { afterFile, keepOpen } from './after-each-file.ts'
 import { type Answer, ask } from './api-caller.ts'
-import { type Countersign, createStarter, type StartCountersign } from './countersign.ts'
+import type { TestClock } from './clock.ts'
+import { type Countersign, createStarter, type StartCountersign, startCountersign } from './countersign.ts'
 import { csvItems } from './csv.ts'
-import { type EngineSet, onEachEngineSet } from './site.ts'
+import { createRunningClock } from './running-clock.ts'
+import { type EngineSet, freshSite, onEachEngineSet } from './site.ts'
 import { addUser, testGrants } from './users.ts'
 
 /** The shell without a window comes first: it takes half of the processor time. */
@@ -67,7 +70,25 @@ export interface Viewer {
   admin(method: string, path: string, body?: unknown): Promise<Answer>
 }
 
+/** A viewer of a company that no other test uses, as a first start makes one: "Demo", with one app "Demo" and its two test keys. */
+export interface ShopViewer extends Viewer {
+  company: string
+  app: string
+  /** Of the shared Countersign. It runs, and a test can set it forward. */
+  clock: TestClock
+  /** With which a backend calls. */
+  serverKey: string
+  /** With which a device calls. */
+  publishableKey: string
+}
+
 export interface OpenDashboard {
+  /** The Countersign that the tests of a file share. */
+  shared(): Promise<Countersign>
+  /** A page of a signed-in operator who has last looked at the app of a new company, on the shared Countersign. */
+  shop(options?: PageOptions): Promise<ShopViewer>
+  /** A page of a new user of a new company, on the shared Countersign. */
+  member(role: UserRole, options?: PageOptions): Promise<ShopViewer & { user: UserDoc }>
   /** A page without a session, which has opened no address yet. */
   stranger(countersign: Countersign, options?: PageOptions): Promise<Viewer>
   /** A page of a signed-in operator, which has opened no address yet. */
@@ -96,7 +117,11 @@ export const LOOKS: readonly Look[] = [
   { theme: 'dark', size: 'phone' },
 ]
 
+/** `start` is for what belongs to a whole deployment: its first start, an outage, its environment, all companies, the console. */
 type BrowserSuite = (open: OpenDashboard, start: StartCountersign, engines: EngineSet) => void
+
+/** Of a shared Countersign: endpoints and gateways of tests are on loopback, and what fails there is soon tried again. */
+const SHARED_ENV = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200,400' }
 
 /** Runs a suite in a browser on every engine set of this run: what a page does with the client API, the queues, sessions and webhooks. The
  *  admin API beneath the other screens runs on every engine set in test/services/dashboard. */
@@ -129,18 +154,29 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
       const isRefusal = reportsRefusals || message.text().startsWith('Failed to load resource')
       if (message.type() === 'error' && !isRefusal) errors.push(message.text())
     })
-    const token = countersign.secrets.adminTokens[0]?.token ?? ''
-    const admin: Viewer['admin'] = (method, path, body) =>
-      ask(`${countersign.url}/admin/v1${path}`, {
-        method,
-        headers: { Authorization: `Bearer ${token}` },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-    return { countersign, page, context, admin }
+    return { countersign, page, context, admin: adminOf(countersign) }
   }
 
   const open: OpenDashboard = {
+    shared: () => sharedCountersign(engines),
     stranger,
+    async shop(options) {
+      const viewer = await open.operator(await open.shared(), options)
+      const shop = await createShop(viewer)
+      const [anchor] = viewer.context.pages()
+      const { company, app } = shop
+      await anchor?.evaluate(
+        // biome-ignore lint/suspicious/noExplicitAny: the storage is in the page only
+        last => Object.assign((globalThis as any).localStorage, last),
+        { company, app },
+      )
+      return { ...viewer, ...shop }
+    },
+    async member(role, options) {
+      const countersign = await open.shared()
+      const shop = await createShop({ admin: adminOf(countersign) })
+      return { ...(await open.user(countersign, shop.company, role, options)), ...shop }
+    },
     async operator(countersign, options) {
       const viewer = await stranger(countersign, options)
       const data = { token: countersign.secrets.adminTokens[0]?.token }
@@ -174,7 +210,7 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
       return { ...viewer, user }
     },
   }
-  suite(open, startOnOnePort(createStarter(engines)), engines)
+  suite(open, startOnOnePort(createStarter(engines), ownPort), engines)
   // After the hooks that stop what a test has started: a hook that fails keeps the later ones from running.
   afterEach(() => expect(errors.splice(0), 'errors in the page').to.deep.equal([]))
 }
@@ -227,24 +263,72 @@ async function openContext(url: string): Promise<{ context: BrowserContext; anch
   return { context, anchor }
 }
 
+const adminOf =
+  ({ url, secrets }: Countersign): Viewer['admin'] =>
+  (method, path, body) =>
+    ask(`${url}/admin/v1${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${secrets.adminTokens[0]?.token}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+
+async function createShop({ admin }: Pick<Viewer, 'admin'>): Promise<Omit<ShopViewer, keyof Viewer>> {
+  const create = async (path: string, body: object): Promise<Answer['body']> => {
+    const answer = await admin('POST', path, body)
+    expect(answer.status, answer.text).to.equal(201)
+    return answer.body
+  }
+  const company = (await create('/companies', { name: 'Demo' })).id
+  const app = (await create(`/companies/${company}/apps`, { name: 'Demo' })).id
+  const keyOf = async (kind: KeyKind) => (await create(`/apps/${app}/keys`, { kind, mode: 'test' })).key
+  return { company, app, clock, serverKey: await keyOf('server'), publishableKey: await keyOf('publishable') }
+}
+
+interface Port {
+  number: number
+}
+
 /** Outside the range from which the system gives ports to others while a test's process has just stopped. */
-let port = 20_000 + (process.pid % 10_000)
+const sharedPort: Port = { number: 20_000 + (process.pid % 5_000) }
+const ownPort: Port = { number: 25_000 + (process.pid % 5_000) }
 
 /** Starts every process on the same port, so that the pages of all tests have one origin and the browser knows their
  *  files. In PUBLIC_URL that port is written as `:PORT`. */
 const startOnOnePort =
-  (start: StartCountersign): StartCountersign =>
+  (start: StartCountersign, port: Port): StartCountersign =>
   async (options = {}) => {
     for (;;)
       try {
-        const PUBLIC_URL = options.env?.PUBLIC_URL?.replace(':PORT', `:${port}`)
-        const env = { ...options.env, PORT: String(port), ...(PUBLIC_URL ? { PUBLIC_URL } : {}) }
+        const PUBLIC_URL = options.env?.PUBLIC_URL?.replace(':PORT', `:${port.number}`)
+        const env = { ...options.env, PORT: String(port.number), ...(PUBLIC_URL ? { PUBLIC_URL } : {}) }
         return await start({ ...options, env })
       } catch (error) {
         if ((error as { cause?: NodeJS.ErrnoException }).cause?.code !== 'EADDRINUSE') throw error
-        port += 1
+        port.number += 1
       }
   }
+
+const clock = createRunningClock()
+const running = new Map<EngineSet, Promise<Countersign>>()
+
+/** Starts with the first test of a file that asks for it, and stops after the last one. */
+function sharedCountersign(engines: EngineSet): Promise<Countersign> {
+  const known = running.get(engines)
+  if (known) return known
+  const start = async (): Promise<Countersign> => {
+    const site = await freshSite(engines, SHARED_ENV)
+    return startOnOnePort(more => startCountersign({ ...more, engines, site, clock }), sharedPort)({ env: SHARED_ENV })
+  }
+  const starting = start()
+  running.set(engines, starting)
+  afterFile(async () => {
+    running.delete(engines)
+    const countersign = await starting
+    await countersign.stop()
+    await countersign.site.wipe()
+  })
+  return starting
+}
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 

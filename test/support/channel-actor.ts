@@ -93,7 +93,7 @@ export function createChannelActor(
       reports.push(...(all as PublishedReport[]))
     },
   }
-  const tenants = createTenancy({ store, keyring })
+  const tenants = createTenancy({ store, keyring, clock })
   const attempts = createProviderAttempts({ attempts: store.docs('attempts'), clock, soleProcess })
   const publishReport = createPublishReport({ broker, clock })
   const inbox = createSandboxProvider({ messages: store.docs('sandbox_messages'), keyring, clock, publishReport })

@@ -105,6 +105,10 @@ export const describeCountersign = (
   suite: (start: StartCountersign, engines: EngineSet) => void,
 ): void => onEachEngineSet(title, engines => suite(createStarter(engines), engines))
 
+/** Runs a suite on the embedded engines, where the engines make no difference to what is looked at. */
+export const describeCountersignOnce = (title: string, suite: (start: StartCountersign) => void): void =>
+  void describe(title, () => suite(createStarter('embedded')))
+
 /** A start function that stops and wipes after each test of the surrounding suite. */
 export function createStarter(engines: EngineSet): StartCountersign {
   const started: Countersign[] = []

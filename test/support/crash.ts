@@ -38,11 +38,12 @@ export const readCrashPoint = ({ CRASH }: { CRASH?: string | undefined }): Crash
   CRASH ? crashPoint.parse(JSON.parse(CRASH)) : null
 
 /** Decorates the port that the point names; the other stays as it is. */
-export const withCrash = <C extends Collections>(
-  { broker, store }: { broker: Broker; store: Store<C> },
+export const withCrash = <C extends Collections, Rest>(
+  { broker, store, ...rest }: { broker: Broker; store: Store<C> } & Rest,
   point: CrashPoint | null,
   die: () => void = killSelf,
-): { broker: Broker; store: Store<C> } => ({
+): { broker: Broker; store: Store<C> } & Omit<Rest, 'broker' | 'store'> => ({
+  ...(rest as Omit<Rest, 'broker' | 'store'>),
   broker: point?.port === 'broker' ? crashingBroker(broker, point, die) : broker,
   store: point?.port === 'store' ? crashingStore(store, point, die) : store,
 })

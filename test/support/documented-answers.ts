@@ -4,6 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { CSV_TYPE } from '../../infra/csv.ts'
 import type { OpenApiDocument, Operation, Response } from '../../infra/openapi/document.ts'
 import { resolveResponse } from '../../infra/openapi/document.ts'
+import { LINES_TYPE } from '../../services/dashboard/lines.ts'
 import { createFileDocument, createTwilioFileDocument } from '../openapi/document.ts'
 
 interface Documented {
@@ -11,7 +12,7 @@ interface Documented {
   operation: Operation
 }
 
-interface DocumentedRoute extends Documented {
+interface DocumentedOperation extends Documented {
   method: string
   pattern: RegExp
   parameters: number
@@ -19,10 +20,10 @@ interface DocumentedRoute extends Documented {
 
 const documents = [createFileDocument(), createTwilioFileDocument()]
 
-const routes = documents.flatMap(document =>
+const served = documents.flatMap(document =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
-      ([method, operation]): DocumentedRoute => ({
+      ([method, operation]): DocumentedOperation => ({
         document,
         method: method.toUpperCase(),
         pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
@@ -54,14 +55,15 @@ export interface SeenAnswer {
   body: unknown
 }
 
-/** A file of CSV stays a text. */
+/** A file of CSV or NDJSON stays a text. */
 // biome-ignore lint/suspicious/noExplicitAny: parsed JSON of any shape
 export const parseBody = (text: string, type: string | null): any => {
-  if (text === '') return null
-  return type?.startsWith(CSV_TYPE) ? text : JSON.parse(text)
+  const isText = [CSV_TYPE, LINES_TYPE].some(media => type?.startsWith(media))
+  if (isText) return text
+  return text === '' ? null : JSON.parse(text)
 }
 
-/** What the API answers where it has no route: not found, another method, a path that cannot be decoded. */
+/** What the API answers where it has no operation: not found, another method, a path that cannot be decoded. */
 const WITHOUT_ROUTE = new Set([400, 404, 405])
 
 export function checkDocumented({ method, path, status, type, body }: SeenAnswer): void {
@@ -80,7 +82,7 @@ export function checkDocumented({ method, path, status, type, body }: SeenAnswer
 
 /** The operation with the fewest parameters that matches: `/events/replay` before `/events/{id}`. */
 function findOperation(method: string, path: string): Documented | undefined {
-  const matching = routes.filter(route => route.method === method.toUpperCase() && route.pattern.test(path))
+  const matching = served.filter(one => one.method === method.toUpperCase() && one.pattern.test(path))
   return matching.sort((one, other) => one.parameters - other.parameters)[0]
 }
 

@@ -1,4 +1,4 @@
-// The edge's routes over HTTP, with stubs for the OTP actor and for the tenants. In: settings of the edge. Out:
+// The edge's operations over HTTP, with stubs for the OTP actor and for the tenants. In: settings of the edge. Out:
 // requests to it, the calls it made to the actor, and the stubs. Tests in test/flow run through the real actor.
 import { createFindCaller } from '../../infra/http/caller-address.ts'
 import { withEarlyRefusals } from '../../infra/http/early-refusals.ts'
@@ -163,8 +163,8 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     keyring,
     captured,
     metrics,
-    /** Every route that does something, as documents write it. */
-    routes: api.router.stack.flatMap(({ methods, path }) =>
+    /** Every operation that does something, as documents write it. */
+    served: api.router.stack.flatMap(({ methods, path }) =>
       methods
         .filter(method => ['GET', 'POST'].includes(method) && methods.length <= 2)
         .map(method => `${method} ${String(path).replaceAll(/:(\w+)/g, '{$1}')}`),
@@ -189,6 +189,7 @@ export interface RequestOptions {
 
 export const apiKey = (id: string, key: string, more: Partial<ApiKey> = {}): ApiKey => ({
   _id: id,
+  last4: key.slice(-4),
   app_id: 'app_shop',
   company_id: 'cmp_acme',
   kind: key.startsWith('pk') ? 'publishable' : 'server',

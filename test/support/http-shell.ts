@@ -87,7 +87,7 @@ async function openConnection(port: number): Promise<RawConnection> {
   return { socket, received: () => received, closed }
 }
 
-/** A router with one GET route. */
+/** A router with one GET path. */
 export function routerWith(path: string, answer: Parameters<Router['get']>[1]): Router {
   const router = new Router()
   router.get(path, answer as never)

@@ -87,23 +87,33 @@ const deliveriesIn = ({ body, text }: Answer): string[] => {
   return body.deliveries.map(({ channel, status }: { channel: string; status: string }) => `${channel} ${status}`)
 }
 
-/** Runs a suite on every engine set of this run, on a Countersign that only this suite uses. `openOutbound` replaces its HTTP client. */
-export const describeLiveFlow = (
+/** For what the engines decide: redelivery, races, money. Runs a suite on every engine set of this run, on a Countersign that only this suite
+ *  uses. */
+export const describeLiveFlow = (title: string, suite: (live: LiveFlow, engines: EngineSet) => void): void =>
+  onEachEngineSet(title, engines => onLiveFlow(engines, suite))
+
+/** For everything else, such as what vendors are sent: test/contract shows that the engines agree. `openOutbound` replaces the HTTP client. */
+export const describeLiveFlowOnce = (
   title: string,
+  suite: (live: LiveFlow) => void,
+  openOutbound?: () => Outbound,
+): void => void describe(title, () => onLiveFlow('embedded', suite, openOutbound))
+
+function onLiveFlow(
+  engines: EngineSet,
   suite: (live: LiveFlow, engines: EngineSet) => void,
   openOutbound?: () => Outbound,
-): void =>
-  onEachEngineSet(title, engines => {
-    const live = {} as LiveFlow
-    before(async () => {
-      const more = openOutbound === undefined ? {} : { outbound: openOutbound() }
-      Object.assign(live, await startLiveFlow(engines, [], {}, more))
-    })
-    after(async () => {
-      await live.stop?.()
-    })
-    suite(live, engines)
+): void {
+  const live = {} as LiveFlow
+  before(async () => {
+    const more = openOutbound === undefined ? {} : { outbound: openOutbound() }
+    Object.assign(live, await startLiveFlow(engines, [], {}, more))
   })
+  after(async () => {
+    await live.stop?.()
+  })
+  suite(live, engines)
+}
 
 /** The code in a message as a vendor received it. */
 export const codeIn = (message: unknown): string => {

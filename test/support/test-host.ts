@@ -141,6 +141,7 @@ function fakeStore(engines: EngineStates, clock: Clock, closed: string[]): HostD
       await ping()
       return clock.now() - engines.clockOffsetMs
     },
+    forgetRemoved: async () => {},
     close: async () => void closed.push('store'),
   }
 }

@@ -18,7 +18,7 @@ import type {
   VerifyResult,
   WidgetChallenge,
 } from './types.ts'
-import { widgetToken } from './vendor-widget.ts'
+import { ScriptNotLoaded, widgetToken } from './vendor-widget.ts'
 
 export interface CountersignOptions {
   /** A server key (`sk_…`) on your backend, a publishable one (`pk_…`) in apps and pages. Undefined, as a variable of the environment may
@@ -54,6 +54,8 @@ export interface SendOptions extends CallOptions {
 const PRINTABLE = /^[\x20-\x7e]+$/
 /** A challenge may have expired while it was solved. */
 const MOST_CHALLENGES = 3
+/** In place of a widget's token. The service asks the vendor about it, and asks for a proof of work where the vendor is down. */
+const NO_TOKEN = 'script-not-loaded'
 
 /** `always`: a repetition has no effect of its own. `unexecuted`: it has, so only a call that was not executed is repeated. */
 type Repeats = 'always' | 'unexecuted'
@@ -155,11 +157,13 @@ export class Countersign {
       } catch (error) {
         const challenge = error instanceof ChallengeRequiredError ? error.problem.challenge : undefined
         if (!(error instanceof Error) || !challenge || solved === MOST_CHALLENGES) throw error
-        headers = { ...headers, 'challenge-solution': await this.#solve(challenge, error, options.signal) }
+        const tried = headers['challenge-solution']
+        headers = { ...headers, 'challenge-solution': await this.#solve(challenge, error, tried, options.signal) }
       }
   }
 
-  async #solve(challenge: Challenge, refusal: Error, signal: AbortSignal | undefined): Promise<string> {
+  /** `tried`: the solution that was refused. */
+  async #solve(challenge: Challenge, refusal: Error, tried: string | undefined, signal?: AbortSignal): Promise<string> {
     if (challenge.type === 'pow') {
       if (!canSolve(challenge)) throw refusal
       return solutionOf(challenge, signal)
@@ -167,6 +171,7 @@ export class Countersign {
     if (!this.#solveWidget) throw refusal
     return this.#solveWidget(challenge, { signal }).catch(cause => {
       signal?.throwIfAborted()
+      if (cause instanceof ScriptNotLoaded && tried !== NO_TOKEN) return NO_TOKEN
       refusal.cause = cause
       throw refusal
     })

@@ -57,6 +57,7 @@ export class InvalidRecipientError extends CountersignError {}
 export class InvalidIdempotencyKeyError extends CountersignError {}
 export class NoEnabledChannelError extends CountersignError {}
 export class GeoBlockedError extends CountersignError {}
+export class RecipientBlockedError extends CountersignError {}
 export class IpReputationBlockedError extends CountersignError {}
 export class InsufficientFundsError extends CountersignError {}
 export class RateLimitExceededError extends CountersignError {}

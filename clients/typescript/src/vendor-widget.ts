@@ -13,6 +13,8 @@ const SCRIPTS: Record<WidgetChallenge['type'], string> = {
   hcaptcha: 'https://js.hcaptcha.com/1/api.js',
 }
 const LOADED = 'countersignWidgetLoaded'
+/** A script that neither arrives nor fails, as behind some filters, must not leave a person waiting. */
+const LOAD_TIMEOUT_MS = 10_000
 /** Below the pictures of hCaptcha, which it puts above the whole page. */
 const OVERLAY =
   'position:fixed;inset:0;z-index:2147483000;display:grid;place-items:center;align-content:center;gap:12px;background:#0009'
@@ -20,23 +22,39 @@ const OVERLAY =
 const page = globalThis as unknown as Record<string, unknown>
 const loading = new Map<string, Promise<VendorApi>>()
 
+/** The script of the vendor did not come to this page: it is blocked here, or the vendor is down. */
+export class ScriptNotLoaded extends Error {}
+
+/** A page may have the script already; an element with that id is found under the same name. */
+const vendorApi = (type: WidgetChallenge['type']): VendorApi | null => {
+  const api = page[type] as Partial<VendorApi> | undefined
+  return typeof api?.render === 'function' ? (api as VendorApi) : null
+}
+
 function load(type: WidgetChallenge['type']): Promise<VendorApi> {
   const known = loading.get(type)
   if (known) return known
+  const script = document.createElement('script')
   const loaded = new Promise<VendorApi>((resolve, reject) => {
-    // A page may have the script already.
-    if (page[type]) return resolve(page[type] as VendorApi)
-    const script = document.createElement('script')
-    page[`${LOADED}_${type}`] = () => resolve(page[type] as VendorApi)
-    script.onerror = () => {
-      loading.delete(type)
-      script.remove()
-      reject(new Error(`The script of ${type} could not be loaded.`))
+    const present = vendorApi(type)
+    if (present) return resolve(present)
+    const fail = (): void => reject(new ScriptNotLoaded(`The script of ${type} could not be loaded.`))
+    page[`${LOADED}_${type}`] = () => {
+      const api = vendorApi(type)
+      if (api) resolve(api)
+      else fail()
     }
+    script.onerror = fail
+    setTimeout(fail, LOAD_TIMEOUT_MS)
     script.src = `${SCRIPTS[type]}?render=explicit&onload=${LOADED}_${type}`
     document.head.append(script)
   })
   loading.set(type, loaded)
+  loaded.catch(() => {
+    // The next challenge tries again.
+    loading.delete(type)
+    script.remove()
+  })
   return loaded
 }
 

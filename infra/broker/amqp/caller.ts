@@ -2,7 +2,7 @@
 // by RabbitMQ's direct reply-to: no reply queue is declared, and they reach only the channel that sent the call.
 import type { Buffer } from 'node:buffer'
 import type { Message as AmqpMessage, Channel, ConsumeMessage, Options } from 'amqplib'
-import { Unavailable } from '../../unavailable.ts'
+import { NotBegun, Unavailable } from '../../unavailable.ts'
 import { CallFailed, CallTimeout, type Message } from '../broker.ts'
 import { type AmqpChannelDeps, createRecoveringChannel } from './channel.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -138,7 +138,7 @@ export function createCaller(options: CallerOptions): Caller {
     rejectPending,
     request: (queue, { id, body, trace }, budgetMs) =>
       new Promise((resolve, reject) => {
-        if (!channel.ready() || connection.blocked()) throw new Unavailable('RabbitMQ is not connected or blocked')
+        if (!channel.ready() || connection.blocked()) throw new NotBegun('RabbitMQ is not connected or blocked')
         if (!(budgetMs > 0)) throw new CallTimeout('no time left')
         lastCallNumber += 1
         const n = lastCallNumber

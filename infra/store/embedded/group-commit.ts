@@ -22,7 +22,7 @@ interface PendingWrite {
   reject(error: unknown): void
 }
 
-/** Of the writes of one commit. What their callers do next takes several times as long. */
+/** The time for the writes of one commit. What their callers do next takes several times as long. */
 export const MAX_COMMIT_MS = 10
 /** The same on a slow disk. A single commit may take seconds, and the next one must not hold the event loop for as long. */
 const MAX_COMMIT_ON_SLOW_DISK_MS = 50

@@ -5,6 +5,9 @@
 // database: SQLite leaves out what is cut off at the end of a log. Another process copies, because closing a file releases the locks that
 // this process has on it.
 //
+// The log has the pages as they were before a document was removed, so it is emptied after erasures: not while it is copied, which would tear
+// the copy.
+//
 // The files are copied into a folder beside the new one, which gets its name when it is whole and on the disk: a copy
 // that is interrupted, by a loss of power too, does not look like a backup.
 import { execFile } from 'node:child_process'
@@ -18,6 +21,9 @@ import { DATABASE_FILE, type Sqlite } from './sqlite.ts'
 
 export interface HotCopy {
   copyTo(folder: string): Promise<void>
+  /** Moves what is in the log to the database file and truncates the log, at once or when the copy under way ends. SQLite keeps the log below
+   *  a few megabytes by itself, so this takes milliseconds. Throws `Unavailable`. */
+  emptyLog(): void
   /** Ends the copy that is under way, and refuses others. Resolves once no program reads the files any more. */
   close(): Promise<void>
 }
@@ -42,6 +48,13 @@ export function createHotCopy(sqlite: Pick<Sqlite, 'column'>, folder: string, di
   const closing = new AbortController()
   const { signal } = closing
   let underWay = Promise.resolve()
+  let copying = false
+  let emptyAfterCopy = false
+
+  function emptyLog(): void {
+    if (copying) emptyAfterCopy = true
+    else sqlite.column('PRAGMA wal_checkpoint(TRUNCATE)')
+  }
 
   async function copy(to: string): Promise<void> {
     refuseWhenClosed(signal)
@@ -86,16 +99,21 @@ export function createHotCopy(sqlite: Pick<Sqlite, 'column'>, folder: string, di
     sqlite.column('PRAGMA wal_autocheckpoint=0')
     try {
       // The log then begins anew, and is not begun anew again while it is copied.
-      sqlite.column('PRAGMA wal_checkpoint(TRUNCATE)')
+      emptyLog()
+      copying = true
       for (const file of existingFiles()) await copyFile(join(folder, file), join(to, file), signal)
     } finally {
+      copying = false
       sqlite.column(`PRAGMA wal_autocheckpoint=${CHECKPOINT_EVERY_PAGES}`)
+      if (emptyAfterCopy) emptyLog()
+      emptyAfterCopy = false
     }
   }
 
   const existingFiles = (): string[] => [DATABASE_FILE, LOG_FILE].filter(file => existsSync(join(folder, file)))
 
   return {
+    emptyLog,
     /** One after the other: the end of one switches checkpoints on. */
     copyTo(to) {
       const copied = underWay.then(() => copy(to))

@@ -1,4 +1,5 @@
-// Garbage collection: removes documents past their `purge_at`, a small batch at a time so that writers never wait long.
+// Garbage collection: removes documents past their `purge_at`, a small batch at a time so that writers never wait long, and then what the
+// log still has of all that was removed.
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
 import type { Doc } from '../docs.ts'
@@ -21,6 +22,7 @@ export function startPurging(
   sqlite: Sqlite,
   commits: GroupCommit,
   clock: Clock,
+  emptyLog: () => void,
 ): () => void {
   const purged = collections.filter(({ table }) => table.spec.purged)
   let cancel = (): void => {}
@@ -33,6 +35,7 @@ export function startPurging(
   const purgeAll = async (): Promise<void> => {
     const now = clock.now()
     for (const collection of purged) while ((await commits.write(() => purgeBatch(collection, now))) === PURGE_BATCH);
+    emptyLog()
   }
   const schedule = (): void => {
     cancel = clock.after(PURGE_INTERVAL_MS, () => {
@@ -40,7 +43,7 @@ export function startPurging(
       purgeAll().catch(ignoreUnavailable)
     })
   }
-  if (purged.length > 0) schedule()
+  schedule()
   return () => cancel()
 }
 

@@ -21,7 +21,7 @@ export interface Sqlite {
 }
 
 export const DATABASE_FILE = 'countersign.db'
-/** Of the files that SQLite keeps beside it. */
+/** The endings of the files that SQLite keeps beside it. */
 const COMPANION_ENDINGS = ['-wal', '-shm', '-journal']
 
 /** Statements are few, because values are parameters. The bound is for a query that breaks this rule. */
@@ -46,11 +46,13 @@ export function openSqlite(folder: string): Sqlite {
 }
 
 /** 16 MiB of pages in memory: the upper pages of the indexes and what was written last. The system keeps the others, and reading one from
- *  there takes microseconds. A log that one large write made longer is truncated to 64 MiB. */
+ *  there takes microseconds. A log that one large write made longer is truncated to 64 MiB. What is deleted is overwritten, on the
+ *  pages that this frees as well: FAST would leave those as they are. */
 const PRAGMAS = [
   'locking_mode=EXCLUSIVE',
   'journal_mode=WAL',
   'synchronous=FULL',
+  'secure_delete=ON',
   'cache_size=-16384',
   'journal_size_limit=67108864',
 ]

@@ -1,5 +1,4 @@
-// Creates the declared indexes, and drops those that are declared as retired; where the user may not, checks that it is
-// done. Any other index that exists is kept. One that exists with other options is an error that names it: the code
+// Creates the declared indexes; where the user may not, checks that they are there. Any other index is kept. One that exists with other options is an error that names it: the code
 // relies on unique and fast indexes, and a starting process must not decide to drop one.
 import { type Db, type IndexDescription, MongoServerError } from 'mongodb'
 import { Unavailable } from '../../unavailable.ts'
@@ -14,7 +13,6 @@ export async function ensureIndexes(db: Db, collections: Collections): Promise<v
   const makeIndexes = async (name: string, spec: CollectionSpec): Promise<void> => {
     const indexes = indexDescriptionsOf(spec)
     try {
-      await dropRetired(db, name, spec)
       if (indexes.length > 0) await db.collection(name).createIndexes(indexes, options)
     } catch (error) {
       if (isUnauthorized(error)) return requireIndexes(db, name, spec)
@@ -31,31 +29,18 @@ export async function ensureIndexes(db: Db, collections: Collections): Promise<v
 async function requireIndexes(db: Db, name: string, spec: CollectionSpec): Promise<void> {
   const found = (await unlessGone(db.collection(name).indexes(), [])).map(index => index.name)
   const missing = indexDescriptionsOf(spec).some(index => !found.includes(index.name))
-  const left = (spec.retired ?? []).some(index => found.includes(describe(index).name))
-  if (missing || left)
+  if (missing)
     throw new Unavailable(
       `the indexes of ${name} are not made yet, and this user may not make them: the role sweeper does`,
     )
 }
 
-/** Looks first, because a database user without the right to drop an index may start where there is none. */
-async function dropRetired(db: Db, name: string, { retired = [] }: CollectionSpec): Promise<void> {
-  if (retired.length === 0) return
-  const found = await unlessGone(db.collection(name).indexes(), [])
-  const names = retired.map(index => describe(index).name)
-  for (const index of found)
-    if (index.name !== undefined && names.includes(index.name))
-      await unlessGone(db.collection(name).dropIndex(index.name), {})
-}
-
 const NAMESPACE_NOT_FOUND = 26
-const INDEX_NOT_FOUND = 27
 
-/** The collection does not exist yet, or another process has just dropped the index. */
+/** The collection may not exist yet. */
 const unlessGone = <T>(call: Promise<T>, otherwise: T): Promise<T> =>
   call.catch(error => {
-    if (error instanceof MongoServerError && [NAMESPACE_NOT_FOUND, INDEX_NOT_FOUND].includes(Number(error.code)))
-      return otherwise
+    if (error instanceof MongoServerError && error.code === NAMESPACE_NOT_FOUND) return otherwise
     throw error
   })
 

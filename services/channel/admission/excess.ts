@@ -40,7 +40,7 @@ const OVERTAKING_MS = 10_000
 const PAGE = 1_000
 /** More than that are not read at once: then others may wait, for all that is known. */
 const MOST_PAGES = 10
-/** Of other apps' deliveries, the latest are remembered. */
+/** So many of other apps' latest deliveries are remembered. */
 const MOST_OTHERS = 100
 /** RabbitMQ takes a message back after half an hour. */
 const MAX_HOLD_MS = 5 * MINUTE_MS

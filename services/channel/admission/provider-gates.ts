@@ -15,7 +15,7 @@ import type { BreakerReports } from './breaker-reports.ts'
 import { type Concurrency, createConcurrency, createWaitingRoom } from './concurrency.ts'
 import type { Excess } from './excess.ts'
 
-export interface CallFeedback {
+export interface ProviderFeedback {
   result: AttemptResult
   /** How long the vendor asked us not to call; null when it did not. */
   retryAfterMs: number | null
@@ -25,7 +25,7 @@ export interface CallFeedback {
 
 /** Must be run once or released. */
 export interface Permit {
-  run<T extends CallFeedback>(call: () => Promise<T>): Promise<T>
+  run<T extends ProviderFeedback>(call: () => Promise<T>): Promise<T>
   release(): void
 }
 

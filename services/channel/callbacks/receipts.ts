@@ -19,7 +19,10 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { Tracing } from '../../../infra/tracing/tracing.ts'
+import type { Channel } from '../../../machines/channels.ts'
+import { isOptOutChannel, type OptOut, type OptOutChannel, optOutIn } from '../../../machines/opt-out.ts'
 import type { FailureReason, ReportDetails, ReportedStatus } from '../../../machines/otp.ts'
+import { type SecretPattern, scrubAnswerText, scrubVendorCode } from '../../domain/privacy/answer-scrub.ts'
 import type { ProviderType } from '../../domain/tenancy/provider-types/list.ts'
 import {
   type AttemptDoc,
@@ -34,15 +37,15 @@ import type { OtpReport } from '../../domain/verifications/queue-messages.ts'
 import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
 import type { CallbackItem } from '../provider.ts'
 import { attemptId, storedReference } from '../provider-attempts.ts'
-import { type SecretPattern, scrubVendorCode, scrubVendorText } from '../vendor-scrub.ts'
 
 export interface CallbackSource {
   app_id: string
   /** The name that the app gave the provider. */
   provider: string
   type: ProviderType
+  channel: Channel
   secrets: SecretPattern
-  /** Of the vendor's request: a callback begins a thread of its own. */
+  /** The trace of the vendor's request: a callback begins a thread of its own. */
   trace: Trace
 }
 
@@ -199,7 +202,16 @@ export function createHandleCallback({
       // The receipt may come before the report that the message was sent.
       ...(attempt.because === undefined ? {} : { because: attempt.because }),
     }
-    const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, ...details, at: clock.now() }
+    const unsubscribed = receipt.failure?.unsubscribed ? source.provider : undefined
+    const report: OtpReport = {
+      type: 'delivery.reported',
+      otp_id,
+      delivery_id,
+      status,
+      ...details,
+      ...(unsubscribed !== undefined && { unsubscribed }),
+      at: clock.now(),
+    }
     const id = `${delivery_id}@${source.provider}:${status}`
     await broker.publish('otp.reports', { id, body: report, trace: traceOfReceipt(source, attempt) })
     logOutcome(source, 'receipt', 'passed_on', fields)
@@ -212,8 +224,13 @@ export function createHandleCallback({
     return { ...attempt.trace, request_id: trace.request_id }
   }
 
-  async function handleMessage(source: CallbackSource, { id, from, user_id, text }: Message): Promise<void> {
-    const { app_id, provider, trace } = source
+  async function handleMessage(source: CallbackSource, message: Message): Promise<void> {
+    const { id, from, user_id, text } = message
+    const { app_id, provider, channel, trace } = source
+    const asked = message.optOut ?? optOutIn(text)
+    if (asked !== null && isOptOutChannel(channel)) return handleOptOut(source, channel, message, asked)
+    // A sender of text messages is easy to forge: what approves comes by WhatsApp alone.
+    if (channel !== 'whatsapp') return logOutcome(source, 'message', 'without_reference')
     const references = referencesIn(text).flatMap(reference => referenceIndexes(keyring, reference))
     if (references.length === 0) return logOutcome(source, 'message', 'without_reference')
     const sealed_from = keyring.seal(from, inFlight.from)
@@ -228,6 +245,30 @@ export function createHandleCallback({
     }
     await broker.publish('otp.reports', { id: messageId(app_id, provider, id), body: report, trace })
     logOutcome(source, 'message', 'passed_on')
+  }
+
+  /** A message that stops or starts does nothing else. */
+  async function handleOptOut(
+    source: CallbackSource,
+    channel: OptOutChannel,
+    { id, from }: Message,
+    asked: OptOut,
+  ): Promise<void> {
+    const { app_id, provider, trace } = source
+    // WhatsApp hides the numbers of some users. Which recipient such a user is, is not known.
+    if (from === '') return logOutcome(source, 'message', 'without_number')
+    const report: OtpReport = {
+      type: 'opt_out.received',
+      app_id,
+      mode: 'live',
+      channel,
+      provider,
+      sealed_from: keyring.seal(from, inFlight.from),
+      asked,
+      at: clock.now(),
+    }
+    await broker.publish('otp.reports', { id: messageId(app_id, provider, id), body: report, trace })
+    logOutcome(source, 'message', asked)
   }
 
   async function handleContact(source: CallbackSource, { id, from, user_id }: Contact): Promise<void> {
@@ -266,7 +307,7 @@ function receiptDetails(
   if (status !== 'failed') return { provider }
   if (isId('msg', otp_id)) return { provider, reason: failure?.reason ?? 'provider_failed' }
   const vendor_code = scrubVendorCode(failure?.vendorCode ?? null, null, secrets)
-  const vendor_text = scrubVendorText(failure?.vendorText ?? null, null, secrets)
+  const vendor_text = scrubAnswerText(failure?.vendorText ?? null, null, secrets)
   return {
     provider,
     reason: failure?.reason ?? 'provider_failed',

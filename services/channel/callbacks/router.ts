@@ -1,6 +1,6 @@
-// The route /callbacks/{app_id}/{provider}, which vendors call. In: an HTTP request that anyone may have sent. Out: 2xx once the reports
-// it leads to are safe in the broker. Before the vendor's signature has been checked over the exact bytes, the router only reads a body of
-// limited size and looks up the provider's secret, which is cached.
+// The path /callbacks/{app_id}/{provider}, which vendors call. In: an HTTP request that anyone may have sent. Out: 2xx
+// once the reports it leads to are safe in the broker. Before the vendor's signature has been checked over the exact
+// bytes, the router only reads a body of limited size and looks up the provider's secret, which is cached.
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { type Cache, createCache } from '../../../infra/cache.ts'
@@ -22,6 +22,7 @@ import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
+import type { Channel } from '../../../machines/channels.ts'
 import { problem } from '../../domain/errors.ts'
 import { PROVIDER_NAME } from '../../domain/tenancy/providers.ts'
 import { TENANT_CACHE, type Tenancy } from '../../domain/tenancy/tenancy.ts'
@@ -43,6 +44,7 @@ export interface CallbackDeps {
 
 interface KnownProvider extends BuiltProvider {
   app_id: string
+  channel: Channel
 }
 
 /** Vendors put many receipts into one callback, so the limit is at least this, even when `MAX_BODY_BYTES` is lower. */
@@ -52,11 +54,13 @@ const BODY_LIMITS = { maxTotalBytes: 64 * 2 ** 20, timeoutMs: 10_000 }
 /** Protects the store and the broker once bodies have arrived. */
 const MAX_CONCURRENT_CALLBACKS = 256
 
-/** In a minute, of one caller and one provider: a vendor's servers call for many apps, and a wrong secret of one must not keep out the
- *  callbacks of the others. Counted whether or not the provider exists, so that the answer does not tell.
+/** In a minute, of one caller and one provider: a vendor's servers call for many apps, and a wrong secret of one must
+ *  not keep out the callbacks of the others. Counted whether or not the provider exists, so that the answer does not
+ *  tell.
  *
- *  A right signature of a vendor counts even then: anyone with an account there can have the same servers call this address, signed with
- *  the secret of that account. Only of `http` it does not: that secret is chosen by people, so it may be guessed. */
+ *  A right signature of a vendor counts even then: anyone with an account there can have the same servers call this
+ *  address, signed with the secret of that account. That of `http` does not: people chose its secret, so it may be
+ *  guessed. */
 const MAX_WRONG_SIGNATURES = 30
 const TOO_MANY_WRONG = 'Too many callbacks with a wrong signature came from this address.'
 
@@ -97,7 +101,8 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
     const known = await findProvider(ctx.params, trace)
     if (known === null || known.type === 'http') refuseThrottled()
     const callback = toCallback(ctx, http.publicUrl, body)
-    // Only Meta sends such a request. A failed handshake is 403 whether or not the app exists, so that it does not tell which apps exist.
+    // Only Meta sends such a request. A failed handshake is 403 whether or not the app exists, so that it does not tell
+    // which apps exist.
     if (callback?.method === 'GET' && callback.url.searchParams.has('hub.mode'))
       return respondToHandshake(ctx, known, callback)
     const items = known && callback && (await parse(known, callback, trace))
@@ -106,8 +111,8 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
       throttle.countFailure(findCaller(ctx), subject)
       throw httpException(401, 'The signature is missing or wrong.')
     }
-    const { app_id, name, type, secrets } = known
-    await deps.handleCallback({ app_id, provider: name, type, secrets, trace }, items)
+    const { app_id, name, type, channel, secrets } = known
+    await deps.handleCallback({ app_id, provider: name, type, channel, secrets, trace }, items)
     ctx.body = ''
   }
 
@@ -179,7 +184,7 @@ function createProviderCache({
     )
     for (const setup of providers) {
       // The sandbox has no vendor that calls back.
-      if (setup.type !== 'sandbox') known.set(setup.name, { app_id, ...buildProvider(setup) })
+      if (setup.type !== 'sandbox') known.set(setup.name, { app_id, channel: setup.channel, ...buildProvider(setup) })
     }
     return known
   }
@@ -192,7 +197,8 @@ const retryLater = (ms: number): Problem =>
     headers: { 'Retry-After': String(Math.ceil(ms / 1000)) },
   })
 
-/** Vendors sign the address they were given, which begins with `PUBLIC_URL`. Without that setting, the request's own host is used. */
+/** Vendors sign the address they were given, which begins with `PUBLIC_URL`. Without that setting, the request's own
+ *  host is used. */
 function toCallback(ctx: Context, publicUrl: string | null, body: Uint8Array): Callback | null {
   const address = `${publicUrl ?? `${ctx.protocol}://${ctx.host}`}${ctx.path}${ctx.search}`
   if (!URL.canParse(address)) return null

@@ -1,10 +1,11 @@
 // Builds a provider from its adapter. In: an app's setup of it, with the config unsealed. Out: the provider.
 // docs/adding-a-provider.md lists the steps to a new adapter.
+
+import { patternOfSecrets, type SecretPattern } from '../../domain/privacy/answer-scrub.ts'
 import { secretsIn } from '../../domain/tenancy/provider-secrets.ts'
 import type { ProviderType } from '../../domain/tenancy/provider-types/list.ts'
 import type { TenantProvider } from '../../domain/tenancy/tenancy.ts'
 import type { Provider, ProviderDeps } from '../provider.ts'
-import { patternOfSecrets, type SecretPattern } from '../vendor-scrub.ts'
 import { createHttpProvider } from './http.ts'
 import { createInfobipProvider } from './infobip.ts'
 import { createPostmarkProvider } from './postmark.ts'

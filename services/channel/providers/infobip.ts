@@ -74,10 +74,20 @@ const REPORT = z.object({
   status: STATUS,
   error: z.object({ name, description: z.string().nullish() }).optional().catch(undefined),
 })
+/** A user's own message has no status. */
+const MESSAGE = z.object({
+  messageId: z.string().min(1).max(200),
+  from: z.string().min(1).max(50),
+  text: z.string(),
+  status: z.undefined().optional(),
+})
 const REPORTS = z.object({ results: z.array(z.unknown()) })
 
 /** A report that cannot be parsed is skipped: one callback holds many. */
 function reportItems(item: unknown): CallbackItem[] {
+  const { data: written } = MESSAGE.safeParse(item)
+  if (written)
+    return [{ kind: 'message', id: written.messageId, from: written.from, user_id: null, text: written.text }]
   const { data } = REPORT.safeParse(item)
   if (!data) return []
   const { messageId, callbackData, status, error } = data

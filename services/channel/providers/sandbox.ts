@@ -35,7 +35,7 @@ const INSERT_BATCHING = { maxSize: 500, parallel: 2 }
 export function createSandboxProvider({ messages, keyring, clock, publishReport }: SandboxDeps): Provider {
   const insertMessages = createBatcher<SandboxMessageDoc, unknown>(docs => messages.insert(docs), INSERT_BATCHING)
 
-  /** Of the jobs that were sent by this process, so that their recipients need not be unsealed again. */
+  /** The scripts of jobs that were sent by this process, so that their recipients need not be unsealed again. */
   const scripts = new WeakMap<DeliveryJob, Script>()
 
   /** Null when the recipient cannot be unsealed, because its data key is gone: then the script is unknown too. */

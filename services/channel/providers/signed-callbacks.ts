@@ -43,6 +43,8 @@ export function receiptItems(
 export function failureBy(errors: VendorErrors, vendorCode: string | null, vendorText: string | null): ReceiptFailure {
   const code = vendorCode ?? undefined
   if (isListed(errors.superseded, code)) return { reason: 'superseded', vendorCode, vendorText }
+  if (isListed(errors.unsubscribed, code))
+    return { reason: 'recipient_unreachable', unsubscribed: true, vendorCode, vendorText }
   const isRecipients = isListed(errors.recipient, code) || isListed(errors.unreachable, code)
   return { reason: isRecipients ? 'recipient_unreachable' : 'provider_failed', vendorCode, vendorText }
 }

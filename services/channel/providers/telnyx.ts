@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import { telnyx } from '../../domain/tenancy/provider-types/telnyx.ts'
-import { BadSignature, type Callback, type Provider, type ProviderDeps } from '../provider.ts'
+import { BadSignature, type Callback, type Provider, type ProviderDeps, type ReceiptFailure } from '../provider.ts'
 import { failureBy, isRecentTimestamp, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
 import { errorTextIn, postJson, readAnswer } from './vendor-http.ts'
 
@@ -43,11 +43,16 @@ export function createTelnyxProvider(
     parseCallback(callback, now) {
       if (!isSigned(callback, key, now)) throw new BadSignature()
       const { payload } = parseCallbackBody(EVENT, callback.body).data
+      const { data: written } = MESSAGE.safeParse(payload)
+      if (written) {
+        const { id, from, text } = written
+        return [{ kind: 'message', id, from: from.phone_number, user_id: null, text }]
+      }
       const [error] = payload.errors
       return receiptItems(
         { delivery_id: deliveryIdIn(payload.webhook_url), reference: payload.id },
         STATUSES.get(payload.to[0]?.status ?? ''),
-        () => failureBy(telnyx.errors, error?.code ?? null, errorTextIn(error)),
+        () => failureOf(error?.code ?? null, errorTextIn(error)),
       )
     },
   }
@@ -61,10 +66,23 @@ const code = z.string().regex(/^\d{1,6}$/)
 const ERROR_BODY = z.object({ errors: z.tuple([z.object({ code, title: z.string().catch('') })], z.unknown()) })
 const STOP = '40300'
 
-/** A user's own message has other statuses and is ignored. */
+/** In receipts the code of STOP also says that a number cannot be reached, which is no reason to stop for good. */
+function failureOf(code: string | null, text: string | null): ReceiptFailure {
+  const { unsubscribed, ...failure } = failureBy(telnyx.errors, code, text)
+  return unsubscribed && /\bSTOP\b/.test(text ?? '') ? { ...failure, unsubscribed } : failure
+}
+
+/** A user's own message. */
+const MESSAGE = z.object({
+  direction: z.literal('inbound'),
+  id,
+  from: z.object({ phone_number: z.string().min(1).max(50) }),
+  text: z.string(),
+})
+
 const EVENT = z.object({
   data: z.object({
-    payload: z.object({
+    payload: z.looseObject({
       id,
       webhook_url: z.string().nullish(),
       to: z.array(z.object({ status: z.string().optional() })).catch([]),

@@ -1,9 +1,11 @@
 // SMS by Twilio's Programmable Messaging. In: a message. Out: the SID of a Message resource.
+// Users' own messages come to the same address, where it is entered at the sender.
 // The callback address contains the delivery id, so that a receipt that arrives before Twilio's answer is matched too.
 import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
+import type { OptOut } from '../../../machines/opt-out.ts'
 import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { ErrorCodes } from '../../domain/tenancy/provider-types/declaration.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
@@ -11,6 +13,7 @@ import { twilio } from '../../domain/tenancy/provider-types/twilio.ts'
 import {
   BadCallback,
   BadSignature,
+  type CallbackItem,
   codeValiditySeconds,
   type Provider,
   type ProviderDeps,
@@ -53,7 +56,7 @@ export function createTwilioProvider(
       const delivery_id = called.searchParams.get('delivery_id')
       const reference = fields.get('MessageSid')
       const status = fields.get('MessageStatus')
-      if (status === null) throw new BadCallback('no status of a message')
+      if (status === null) return messageOf(fields)
       return receiptItems({ delivery_id, reference }, STATUSES.get(status), () => failureOf(status, fields))
     },
   }
@@ -84,9 +87,25 @@ const OTHER_TEXTS: ErrorCodes = {
 
 function failureOf(status: string, fields: URLSearchParams): ReceiptFailure {
   const [code = status] = /^[1-9]\d{0,5}$/.exec(fields.get('ErrorCode') ?? '') ?? []
-  const text = fields.get('ErrorMessage') || ({ ...OTHER_TEXTS, ...twilio.errors.unreachable }[code] ?? null)
+  const text =
+    fields.get('ErrorMessage') ||
+    ({ ...OTHER_TEXTS, ...twilio.errors.unreachable, ...twilio.errors.unsubscribed }[code] ?? null)
   const failure = failureBy(twilio.errors, code, text)
   return status === 'canceled' ? { ...failure, reason: 'superseded' } : failure
+}
+
+/** With Advanced Opt-Out a messaging service has words of its own, and Twilio says which of them it has recognized. */
+const OPT_OUT_TYPES: ReadonlyMap<string, OptOut> = new Map([
+  ['STOP', 'stop'],
+  ['START', 'start'],
+])
+
+/** A user's own message has a body and no status. It is answered with an empty text, so Twilio replies nothing. */
+function messageOf(fields: URLSearchParams): CallbackItem[] {
+  const [id, from, text] = [fields.get('MessageSid'), fields.get('From'), fields.get('Body')]
+  if (!id || !from || text === null) throw new BadCallback('no status of a message, and no message of a user')
+  const optOut = OPT_OUT_TYPES.get(fields.get('OptOutType') ?? '')
+  return [{ kind: 'message', id, from, user_id: null, text, ...(optOut && { optOut }) }]
 }
 
 /** Even the first statuses prove that Twilio accepted the message, which settles a call whose outcome is unknown. */
@@ -116,7 +135,8 @@ interface SignedByTwilio {
 /** A byte order mark is kept, so that a body with one fails the check. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** A status callback has a few hundred bytes. Sorting happens before the signature is checked, so its cost must be limited. */
+/** A status callback has a few hundred bytes. Sorting happens before the signature is checked, so its cost must be
+ *  limited. */
 const MAX_FORM_BYTES = 16_384
 
 /** Twilio signs the decoded fields, not the bytes. Null when the body is too large. */
@@ -124,7 +144,8 @@ const fieldsOf = (body: Uint8Array): URLSearchParams | null =>
   body.length > MAX_FORM_BYTES ? null : new URLSearchParams(utf8.decode(body))
 
 /** Base64 HMAC-SHA1 with the auth token, over the address and the form fields sorted by name.
- *  https://www.twilio.com/docs/usage/security#validating-requests (JSON bodies with `bodySHA256` are not used for messages.) */
+ *  https://www.twilio.com/docs/usage/security#validating-requests (JSON bodies with `bodySHA256` are not used for
+ *  messages.) */
 function isSignedByTwilio(signature: string | undefined, { url, fields, auth_token }: SignedByTwilio): boolean {
   if (signature === undefined) return false
   const signedFields = sortedFields(fields)

@@ -18,6 +18,7 @@ import {
   ProviderFault,
   RecipientFault,
   UnknownOutcome,
+  UnsubscribedFault,
   type VendorAnswer,
 } from '../provider.ts'
 
@@ -81,6 +82,8 @@ export function readAnswer(answer: VendorResponse, now: number, { id, code, erro
     if (accepted.success) return { reference: accepted.data, httpStatus: answer.status }
     throw successWithoutId(answer)
   }
+  if (answer.status < 500 && isListed(errors.unsubscribed, code))
+    throw new UnsubscribedFault(answerSummary(answer, code), { answer: vendorAnswer(answer, code) })
   if (answer.status < 500 && isListed(errors.recipient, code))
     throw new RecipientFault(answerSummary(answer, code), { answer: vendorAnswer(answer, code) })
   throw faultFromStatus(answer, now, code, isListed(errors.destination, code) ? 'destination' : 'provider')

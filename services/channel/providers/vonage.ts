@@ -35,7 +35,7 @@ export function createVonageProvider(
     parseCallback({ headers, body }, now) {
       const signature = { secret: signature_secret, application_id, body, now }
       if (!isSignedByVonage(headers.authorization, signature)) throw new BadSignature()
-      return receiptOf(body)
+      return itemsOf(body)
     },
   }
 }
@@ -60,7 +60,9 @@ const ERROR_BODY = z.object({ type: z.string().max(200) })
 const codeOf = (json: unknown): string | undefined =>
   /#(\d{1,6}|[a-z-]{1,40})$/.exec(ERROR_BODY.safeParse(json).data?.type ?? '')?.[1]
 
-const STATUS = z.object({
+const MESSAGE = z.object({ channel: z.literal('sms'), from: z.string().min(1).max(50), text: z.string() })
+
+const STATUS = z.looseObject({
   status: z.string().optional(),
   message_uuid: z.string().min(1).max(100).nullish(),
   client_ref: z.string().min(1).max(100).nullish(),
@@ -68,9 +70,12 @@ const STATUS = z.object({
   error: z.unknown().optional(),
 })
 
-function receiptOf(body: Uint8Array): CallbackItem[] {
-  const { status, message_uuid, client_ref, error } = parseCallbackBody(STATUS, body)
-  // A user's own message has no status and is ignored.
+function itemsOf(body: Uint8Array): CallbackItem[] {
+  const { status, message_uuid, client_ref, error, ...message } = parseCallbackBody(STATUS, body)
+  // A user's own message has no status.
+  const { data: written } = MESSAGE.safeParse(message)
+  if (status === undefined && message_uuid && written)
+    return [{ kind: 'message', id: message_uuid, user_id: null, from: written.from, text: written.text }]
   return receiptItems(
     { delivery_id: client_ref ?? null, reference: message_uuid ?? null },
     STATUSES.get(status ?? ''),

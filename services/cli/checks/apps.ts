@@ -1,5 +1,5 @@
 // What concerns one app: why its messages and events would not leave, its providers, its endpoints, and settings that are risky.
-import { type Api, bodyOf, type Schemas } from '../api.ts'
+import { type Api, allItems, bodyOf, type Schemas } from '../api.ts'
 import { createFinding, type Finding } from './finding.ts'
 
 type App = Schemas['App']
@@ -19,9 +19,9 @@ const CAUSES: Record<Schemas['HealthCauseType'], (cause: Schemas['HealthCause'])
 export async function checkApp(api: Api, app: App): Promise<Finding[]> {
   const finding = createFinding('app')
   const path = { id: app.id }
-  const [{ causes }, { items: providers }, { items: keys }, { items: endpoints }] = await Promise.all([
+  const [{ causes }, providers, { items: keys }, { items: endpoints }] = await Promise.all([
     bodyOf(api.GET('/admin/v1/apps/{id}/health', { params: { path } })),
-    bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path } })),
+    allItems(query => bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path, query } }))),
     bodyOf(api.GET('/admin/v1/apps/{id}/keys', { params: { path, query: { limit: 100 } } })),
     bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path } })),
   ])

@@ -1,6 +1,6 @@
 // Whether vendors can report receipts: they call PUBLIC_URL. The admin API does not show that setting, but the `doc_url` of every error is
 // under it.
-import { type Api, bodyOf, callServer, type Schemas } from '../api.ts'
+import { type Api, allItems, bodyOf, callServer, type Schemas } from '../api.ts'
 import { type Refused, Unreachable } from '../failures.ts'
 import type { Connection } from '../profile.ts'
 import { createFinding, type Finding } from './finding.ts'
@@ -43,8 +43,10 @@ export async function checkCallbacks(
 /** One that cannot be read is left out: the server understands none of its reports, and the check of its app names it. */
 async function findReportingProvider(api: Api, apps: readonly Schemas['App'][]) {
   for (const { id } of apps) {
-    const { items } = await bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path: { id } } }))
-    const found = items.find(({ type, config }) => config !== null && !WITHOUT_CALLBACKS.includes(type))
+    const providers = await allItems(query =>
+      bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path: { id }, query } })),
+    )
+    const found = providers.find(({ type, config }) => config !== null && !WITHOUT_CALLBACKS.includes(type))
     if (found !== undefined) return { app: id, name: found.name }
   }
   return null

@@ -19,7 +19,7 @@ interface Readiness {
   checks?: { name: string; ok: boolean; detail?: string | null }[]
 }
 
-/** Of the process that answers. The others' work shows in the queues. */
+/** Checks the process that answers. The others' work shows in the queues. */
 export async function checkEngines(url: string): Promise<Finding[]> {
   const finding = createFinding('engines')
   const response = await callServer(`${url}/readyz`)

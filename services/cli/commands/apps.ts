@@ -5,7 +5,7 @@ import { examples, type Session } from '../session.ts'
 import { addNameAndClosing } from './name-and-closing.ts'
 
 export function addApps(program: Command, session: Session): void {
-  const apps = program.command('apps').description('list, create and close the apps of a company')
+  const apps = program.command('apps').description('list, create, close and delete the apps of a company')
   addLimit(apps.command('list <company>').description('its apps')).action(
     async (id: string, { limit }: LimitOption) => {
       const api = session.api()
@@ -33,8 +33,9 @@ export function addApps(program: Command, session: Session): void {
       const call = session.api().POST('/admin/v1/companies/{id}/apps', { params: { path: { id } }, body: { name } })
       session.showRecord(await bodyOf(call))
     })
-  addNameAndClosing(apps, 'app', session, (id, body) =>
-    bodyOf(session.api().PATCH('/admin/v1/apps/{id}', { params: { path: { id } }, body })),
-  )
+  addNameAndClosing(apps, 'app', session, {
+    change: (id, body) => bodyOf(session.api().PATCH('/admin/v1/apps/{id}', { params: { path: { id } }, body })),
+    remove: id => session.api().DELETE('/admin/v1/apps/{id}', { params: { path: { id } } }),
+  })
   examples(apps, 'apps create cmp_… Shop', 'apps list cmp_…')
 }

@@ -5,7 +5,7 @@ import { examples, type Session } from '../session.ts'
 import { addNameAndClosing } from './name-and-closing.ts'
 
 export function addCompanies(program: Command, session: Session): void {
-  const companies = program.command('companies').description('list, create and close companies')
+  const companies = program.command('companies').description('list, create, close and delete companies')
   addLimit(companies.command('list').description('all companies')).action(async ({ limit }: LimitOption) => {
     const api = session.api()
     const items = await takeItems(limit, query => bodyOf(api.GET('/admin/v1/companies', { params: { query } })))
@@ -42,8 +42,9 @@ export function addCompanies(program: Command, session: Session): void {
         await bodyOf(session.api().PATCH('/admin/v1/companies/{id}', { params: { path: { id } }, body })),
       )
     })
-  addNameAndClosing(companies, 'company', session, (id, body) =>
-    bodyOf(session.api().PATCH('/admin/v1/companies/{id}', { params: { path: { id } }, body })),
-  )
+  addNameAndClosing(companies, 'company', session, {
+    change: (id, body) => bodyOf(session.api().PATCH('/admin/v1/companies/{id}', { params: { path: { id } }, body })),
+    remove: id => session.api().DELETE('/admin/v1/companies/{id}', { params: { path: { id } } }),
+  })
   examples(companies, 'companies create Acme', 'companies list --limit 500', 'companies close cmp_… --yes')
 }

@@ -76,7 +76,7 @@ async function readSecret(): Promise<string> {
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
-/** Of the server, so that a wrong clock here loses nothing. */
+/** The clock of the server, so that a wrong clock here loses nothing. */
 async function serverTime(url: string): Promise<number> {
   const { headers } = await callServer(`${url}/healthz`)
   return Date.parse(headers.get('date') ?? '') || Date.now()

@@ -9,6 +9,8 @@ import { addressClass } from './schemas.ts'
 /** The largest text, and a quarter more for its JSON encoding, in which the end of a line takes two characters. */
 export const MAX_BODY_BYTES = MAX_LIST_BYTES + MAX_LIST_BYTES / 4
 const MAX_CIDRS = 10_000
+/** The members of a list are few beside its ranges. */
+export const MAX_BODY_VALUES = MAX_LISTS * (MAX_CIDRS + 100)
 /** More would only lengthen the answer. */
 const MAX_REPORTED_PROBLEMS = 20
 const [MIN_REFRESH_SECONDS, MAX_REFRESH_SECONDS] = [60, 30 * 86_400]

@@ -1,6 +1,7 @@
 // An app as the admin API answers it, its settings complete with their defaults.
 import { z } from 'zod'
 import { timeSchema } from '../../domain/openapi/shared-schemas.ts'
+import { deletableAt } from '../closing.ts'
 import { pageOf } from '../page-schema.ts'
 import { appSettings } from './settings-schemas.ts'
 
@@ -11,8 +12,18 @@ const settingsWarning = z
   })
   .meta({
     id: 'SettingsWarning',
+    description: 'A stored setting that is hardly meant: no send can use it.',
+  })
+
+const pendingRetention = z
+  .object({
+    retention_days: z.int().meta({ description: 'It is shorter than that of the settings.' }),
+    effective_at: timeSchema('From when it is in force: then verifications that are older are erased.'),
+  })
+  .meta({
+    id: 'PendingRetention',
     description:
-      'A stored setting that is hardly meant: no send can use it, or an earlier release accepted what is refused now.',
+      'A shorter `retention_days` that is not in force yet. A change to a value that is not shorter than the one in force undoes it. Null where none is pending.',
   })
 
 const twilioSids = z
@@ -28,10 +39,12 @@ export const app = z
     company_id: z.string().meta({ description: 'The company it belongs to.' }),
     name: z.string().meta({ description: 'It is in the messages.' }),
     settings: appSettings,
+    pending_retention: pendingRetention.nullable(),
     warnings: z.array(settingsWarning).meta({ description: 'What is hardly meant in the settings.' }),
     twilio: twilioSids,
     created_at: timeSchema('When it was created.'),
     closed_at: timeSchema('When it was closed: its keys are refused since. Null while it is open.').nullable(),
+    deletable_at: deletableAt,
   })
   .meta({ id: 'App', description: 'An app of a company: its keys, settings, providers and webhook.' })
 

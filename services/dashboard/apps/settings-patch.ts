@@ -5,8 +5,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject } from '../../../infra/json-object.ts'
 import { type CheckResult, checkMembers, type InputProblem } from '../../domain/tenancy/problems.ts'
 import {
-  haveSameGuessMembers,
-  lacksBusinessNumber,
   type SettingsInput,
   settingsSchema,
   settingsSizeProblems,
@@ -45,9 +43,7 @@ function applyPatch(
     ...problemsOfPatch,
     ...settingsSizeProblems(merged),
     // An unknown member in the merged settings was stored by a newer release, during a rolling deploy, and is no fault of the patch.
-    ...checkMembers(writtenSettingsSchema, withChangedTexts(stored, merged)).values.filter(
-      ({ path }) => !WAS_STORED[path]?.(stored, merged),
-    ),
+    ...checkMembers(writtenSettingsSchema, withChangedTexts(stored, merged)).values,
   ]
   const byPath = new Map(problems.map(problem => [problem.path, problem]))
   // The cast is safe: the merged settings were checked with the schema of this type.
@@ -86,20 +82,6 @@ export const membersThatDiffer = (settings: JsonObject, read: JsonObject, above 
     if (isJsonObject(value) && isJsonObject(now)) return membersThatDiffer(now, value, `${path}.`)
     return isDeepStrictEqual(value, now) ? [] : [path]
   })
-
-/** By path, whether a problem of the merged settings is one that an earlier release stored, and that the patch leaves as it was. */
-const WAS_STORED: Record<string, (stored: SettingsInput, merged: JsonObject) => boolean> = {
-  'channels.whatsapp.business_number': wasStoredWithoutNumber,
-  'limits.recipient_verify': haveSameGuessMembers,
-}
-
-/** A link mode without a business number. */
-function wasStoredWithoutNumber(stored: SettingsInput, merged: JsonObject): boolean {
-  const before = stored.channels?.whatsapp
-  // The cast is safe: only the two members are compared, and the schema checks their types.
-  const after = (merged as SettingsInput).channels?.whatsapp
-  return lacksBusinessNumber(before) && lacksBusinessNumber(after) && before?.mode === after?.mode
-}
 
 const memberAt = (value: unknown, path: string): unknown =>
   path.split('.').reduce((at, name) => (isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : undefined), value)

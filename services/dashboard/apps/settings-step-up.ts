@@ -39,6 +39,7 @@ const NEEDS_IT: Record<SettingStepUp, (from: unknown, to: unknown, setting: Sett
     const countries = Object.keys({ ...before, ...after, '*': 0 })
     return countries.some(country => capOf(after, country) > capOf(before, country))
   },
+  lowered: (from, to) => Number(to) < Number(from),
   /** Also ten times the default: otherwise ten times as much could be allowed again and again. */
   raised_tenfold(from, to, setting) {
     const [before, after, usual] = [from, to, setting.default] as (readonly LimitRule[])[]

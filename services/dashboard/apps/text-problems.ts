@@ -15,7 +15,7 @@ export interface NamedSettings {
   settings: SettingsInput
 }
 
-/** Of one portion, which takes some milliseconds at most. Filled in, a text may be many times as long. */
+/** The texts of one portion, which takes some milliseconds at most. Filled in, a text may be many times as long. */
 const MAX_TEXTS = 20
 const MAX_LENGTH = 50_000
 

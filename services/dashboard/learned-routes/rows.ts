@@ -239,7 +239,7 @@ type Known = Pick<RouteFact, 'messages' | 'delivered' | 'approved' | 'evidence' 
   others: Others | null
 }
 
-/** Of servers and of devices. */
+/** Adds the facts of servers to those of devices. */
 function addedUp(facts: readonly RouteFact[]): Known {
   const [most] = facts.toSorted((one, other) => other.approved - one.approved)
   const sum = (of: (fact: RouteFact) => number): number => facts.reduce((total, fact) => total + of(fact), 0)

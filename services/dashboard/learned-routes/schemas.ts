@@ -60,9 +60,10 @@ const suggestion = z
 
 export const routePage = z
   .object({
-    items: z
-      .array(routeRow)
-      .meta({ description: 'A row for each provider that serves the country. All rows are in one page.' }),
+    items: z.array(routeRow).meta({
+      description:
+        'A row for each provider that serves the country. All rows are in one page, unless they are more than 1 MiB.',
+    }),
     next_cursor: nextCursor,
     suggestion: suggestion.nullable().meta({
       description: 'Null while `routing.providers` is `best`, and where the evidence is not sure.',

@@ -25,29 +25,27 @@ type Ledger = Pick<Docs<LedgerDoc>, 'find' | 'get'>
 const MAX_DISORDER_MS = MINUTE_MS
 const READ_AT_ONCE = 500
 
-/** The number after the last entry before `time`, of entries numbered 1 to `lastSeq`. What begins there follows what ended there, so that
- *  months that follow each other have all entries, each once. */
+/** The number of the first entry from `time` on, of entries numbered 1 to `lastSeq`; after the last where there is none. What is before it
+ *  ended there, so that months that follow each other have all entries, each once. */
 export async function seqAt(ledger: Ledger, company_id: string, lastSeq: number, time: number): Promise<number> {
-  /** The first entry that is not before `at`, as if all were in the order of time. */
-  async function halve(at: number): Promise<number> {
-    let [low, high] = [1, lastSeq + 1]
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2)
-      const entry = await getOne(ledger, ledgerId(company_id, middle))
-      if ((entry?.at ?? 0) < at) low = middle + 1
-      else high = middle
+  // All entries before the one that halving finds are before `time`, also where they are not quite in its order.
+  let [low, high] = [1, lastSeq + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const entry = await getOne(ledger, ledgerId(company_id, middle))
+    if ((entry?.at ?? 0) < time - MAX_DISORDER_MS) low = middle + 1
+    else high = middle
+  }
+  for (let next = low; next <= lastSeq; next += READ_AT_ONCE) {
+    const _id = {
+      $gte: ledgerId(company_id, next),
+      $lt: ledgerId(company_id, Math.min(next + READ_AT_ONCE, lastSeq + 1)),
     }
-    return low
+    const entries = await ledger.find({ company_id, _id }, { sort: { _id: 1 }, limit: READ_AT_ONCE })
+    const first = entries.find(({ at }) => at >= time)
+    if (first !== undefined) return first.seq
   }
-  const [first, end] = [await halve(time - MAX_DISORDER_MS), await halve(time + MAX_DISORDER_MS)]
-  for (let before = end; before > first; ) {
-    const _id = { $gte: ledgerId(company_id, first), $lt: ledgerId(company_id, before) }
-    const entries = await ledger.find({ company_id, _id }, { sort: { _id: -1 }, limit: READ_AT_ONCE })
-    const last = entries.find(({ at }) => at < time)
-    if (last !== undefined) return last.seq + 1
-    before = entries.at(-1)?.seq ?? first
-  }
-  return first
+  return lastSeq + 1
 }
 
 export const matchesFilter =

@@ -54,7 +54,13 @@ export const ledgerPage = pageOf('LedgerPage', ledgerEntry)
 
 const statementRow = z
   .object({
-    ...messageFields,
+    month: z.string().meta({ description: 'That of the statement: a file has nothing but its rows.' }),
+    timezone: z.string().meta({ description: 'In which the month begins and ends.' }),
+    app_id: messageFields.app_id,
+    app_name: z.string().nullable().meta({ description: 'Its name now; null for an app that is gone.' }),
+    channel: messageFields.channel,
+    country: messageFields.country,
+    provider: messageFields.provider,
     unit_micros: z.int().min(0).meta({ description: 'The price of one message.' }),
     charged: z.int().min(0).meta({ description: 'Messages that were charged.' }),
     charged_micros: z.int().meta({ description: 'Their sum, negative.' }),
@@ -66,11 +72,18 @@ const statementRow = z
   .meta({ id: 'StatementRow', description: 'The messages of an app, channel, country, provider and price.' })
 
 const exceptionKind = z
-  .enum(['accepted_twice', 'refunded_and_delivered', 'paid_without_acceptance', 'overdrawn'])
+  .enum([
+    'accepted_twice',
+    'maybe_accepted_twice',
+    'refunded_and_delivered',
+    'refunded_without_answer',
+    'paid_without_acceptance',
+    'overdrawn',
+  ])
   .meta({
     id: 'StatementExceptionKind',
     description:
-      '`accepted_twice`: two calls of providers accepted the message, so two vendors may bill it, and it was charged once. `refunded_and_delivered`: it failed, was given back, and was charged again because it had arrived. `paid_without_acceptance`: it is paid, and no provider is known to have accepted it. `overdrawn`: the entry took the balance below zero.',
+      '`accepted_twice`: two calls of providers accepted the message, so two vendors may bill it, and it was charged once. `maybe_accepted_twice`: one call accepted it, and of another, around a crash or a time-out, that is not known. `refunded_and_delivered`: it failed, was given back, and was charged again because it had arrived. `refunded_without_answer`: it failed and was given back, because no provider had answered; one may have got it. `paid_without_acceptance`: it is paid, and no provider is known to have accepted it. `overdrawn`: the entry took the balance below zero.',
   })
 
 const statementException = z

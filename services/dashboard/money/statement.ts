@@ -8,7 +8,7 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'
 import { type LedgerDoc, ledgerId } from '../../domain/money/documents.ts'
 import { DEFAULT_TIMEZONE, monthRange } from '../../domain/money/month.ts'
-import type { Company } from '../../domain/tenancy/documents.ts'
+import type { App, Company, DeletionDoc } from '../../domain/tenancy/documents.ts'
 import { seqAt } from './ledger.ts'
 import type { StatementAnswer, StatementException, StatementRow } from './schemas.ts'
 
@@ -17,7 +17,7 @@ const READ_AT_ONCE = 500
 
 /** The company is as it was read before its entries were moved to the ledger. */
 export async function readStatement(
-  ledger: Pick<Docs<LedgerDoc>, 'find' | 'get'>,
+  { ledger, apps, deletions }: StatementDocs,
   { _id: company_id, seq: lastSeq, settled_seq = 0, timezone = DEFAULT_TIMEZONE }: StatementCompany,
   month: string,
 ): Promise<StatementAnswer> {
@@ -38,6 +38,9 @@ export async function readStatement(
     await nextTurn()
   }
   const kept = await notGivenBack(ledger, company_id, statement.unaccepted())
+  const [stored, deleted] = await Promise.all([apps, deletions].map(docs => docs.get(statement.appIds())))
+  const nameOfApp = (app_id: string) => (stored?.get(app_id) ?? deleted?.get(app_id))?.name ?? null
+  const { rows, ...totals } = statement.totals(kept, nameOfApp)
   return {
     company_id,
     month,
@@ -45,8 +48,15 @@ export async function readStatement(
     from: isoTime(from),
     until: isoTime(until),
     settled_until: settled === undefined ? null : isoTime(settled.at),
-    ...statement.totals(kept),
+    ...totals,
+    rows: rows.map(row => ({ month, timezone, ...row })),
   }
+}
+
+export interface StatementDocs {
+  ledger: Pick<Docs<LedgerDoc>, 'find' | 'get'>
+  apps: Pick<Docs<App>, 'get'>
+  deletions: Pick<Docs<DeletionDoc>, 'get'>
 }
 
 type StatementCompany = Pick<Company, '_id' | 'seq' | 'settled_seq' | 'timezone'>
@@ -67,19 +77,27 @@ async function notGivenBack(
   return holds.filter(({ delivery_id }) => !back.has(delivery_id))
 }
 
-type Totals = Omit<StatementAnswer, 'company_id' | 'month' | 'timezone' | 'from' | 'until' | 'settled_until'>
+/** What the entries say of a row. */
+type MessagesRow = Omit<StatementRow, 'month' | 'timezone'>
+type Totals = Omit<
+  StatementAnswer,
+  'company_id' | 'month' | 'timezone' | 'from' | 'until' | 'settled_until' | 'rows'
+> & {
+  rows: MessagesRow[]
+}
 
 export interface Statement {
   /** In the order of their numbers. */
   add(entry: LedgerDoc): void
   /** Holds whose message no provider is known to have accepted, and that the month did not give back. */
   unaccepted(): LedgerDoc[]
+  appIds(): string[]
   /** `kept`: those of the unaccepted that were not given back later either. */
-  totals(kept: readonly LedgerDoc[]): Totals
+  totals(kept: readonly LedgerDoc[], appName: (app_id: string) => string | null): Totals
 }
 
 export function createStatement(opening_micros: number): Statement {
-  const rows = new Map<string, StatementRow>()
+  const rows = new Map<string, Omit<MessagesRow, 'app_name'>>()
   const exceptions: StatementException[] = []
   const sums = { credits_micros: 0, charges_micros: 0, refunds_micros: 0, recharges_micros: 0 }
   const unaccepted = new Map<string | null, LedgerDoc>()
@@ -90,7 +108,7 @@ export function createStatement(opening_micros: number): Statement {
     if (exceptions.length < MAX_EXCEPTIONS) exceptions.push({ kind, at: isoTime(at), otp_id, delivery_id, micros })
   }
 
-  function rowOf({ message, provider, micros }: LedgerDoc): StatementRow {
+  function rowOf({ message, provider, micros }: LedgerDoc): Omit<MessagesRow, 'app_name'> {
     const unit_micros = Math.abs(micros)
     const { app_id = null, channel = null, country = null } = message ?? {}
     const key = JSON.stringify([app_id, channel, country, provider, unit_micros])
@@ -101,7 +119,7 @@ export function createStatement(opening_micros: number): Statement {
 
   return {
     add(entry) {
-      const { kind, micros, balance_after, accepted, delivery_id } = entry
+      const { kind, micros, balance_after, accepted, unanswered = 0, delivery_id } = entry
       closing_micros = balance_after
       if (balance_after < 0 && micros < 0) except('overdrawn', entry)
       // An erased message that stays paid.
@@ -116,6 +134,7 @@ export function createStatement(opening_micros: number): Statement {
         row.charged += 1
         row.charged_micros += micros
         if (accepted !== undefined && accepted > 1) except('accepted_twice', entry)
+        if (accepted === 1 && unanswered > 0) except('maybe_accepted_twice', entry)
         if (accepted === 0) unaccepted.set(delivery_id, entry)
       } else if (kind === 'recharge') {
         sums.recharges_micros += micros
@@ -127,16 +146,22 @@ export function createStatement(opening_micros: number): Statement {
         row.refunded += 1
         row.refunded_micros += micros
         unaccepted.delete(delivery_id)
+        if (accepted === 0 && unanswered > 0) except('refunded_without_answer', entry)
       }
     },
     unaccepted: () => [...unaccepted.values()],
-    totals(kept) {
+    appIds: () => [...new Set([...rows.values()].flatMap(({ app_id }) => app_id ?? []))],
+    totals(kept, appName) {
       for (const hold of kept) except('paid_without_acceptance', hold)
       return {
         opening_micros,
         ...sums,
         closing_micros,
-        rows: [...rows.values()].sort(byName),
+        rows: [...rows.values()].sort(byName).map(({ app_id, ...row }) => ({
+          app_id,
+          app_name: app_id === null ? null : appName(app_id),
+          ...row,
+        })),
         exceptions: exceptions.sort((one, other) => one.at.localeCompare(other.at)),
         exception_count,
       }
@@ -153,7 +178,9 @@ const EMPTY_ROW = {
   recharged_micros: 0,
 }
 
-const nameOf = ({ app_id, channel, country, provider, unit_micros }: StatementRow): string =>
+type SortedBy = Pick<MessagesRow, 'app_id' | 'channel' | 'country' | 'provider' | 'unit_micros'>
+
+const nameOf = ({ app_id, channel, country, provider, unit_micros }: SortedBy): string =>
   [app_id, channel, country, provider, String(unit_micros).padStart(16, '0')].join(' ')
 
-const byName = (one: StatementRow, other: StatementRow): number => nameOf(one).localeCompare(nameOf(other))
+const byName = (one: SortedBy, other: SortedBy): number => nameOf(one).localeCompare(nameOf(other))

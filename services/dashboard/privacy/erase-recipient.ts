@@ -1,32 +1,32 @@
 // Erases all data of one recipient in an app, in both modes, at the request of a data subject. In: an app and a recipient. Out: how many
 // documents of each kind were erased. Pending verifications are canceled first, so that nothing is sent afterwards. An interrupted
 // erasure is completed by repeating it.
+//
+// The journal is written before anything is erased: by it, what a restored backup brings back is erased again, by index, because the
+// journal does not hold the recipient.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import type { Doc, Docs, Filter } from '../../../infra/store/docs.ts'
 import { changeOne } from '../../../infra/store/one-doc.ts'
 import { recordReport } from '../../../machines/otp.changes.ts'
 import { idsOf } from '../../../machines/otp.ids.ts'
 import { type Step, step } from '../../../machines/otp.step.ts'
 import { MODES, type Otp } from '../../../machines/otp.ts'
+import { countedUntil } from '../../../machines/windows.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { problem } from '../../domain/errors.ts'
-import { forgetHistory, forgetNumber } from '../../domain/fraud/numbers.ts'
+import { forgetNumber, lastInHistory } from '../../domain/fraud/numbers.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
 import { keepHoldEntry } from '../../domain/money/documents.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../domain/money/ledger-writer.ts'
+import { erasureDoc } from '../../domain/privacy/documents.ts'
 import { eraseVerifications, sumCounts } from '../../domain/privacy/erasure.ts'
 import { eraseAnswersForOtps } from '../../domain/privacy/event-answers.ts'
-import { refusedRecipientIndexes } from '../../domain/refusals/refusal-log.ts'
+import { forgetRecipientOfRules } from '../../domain/recipients/opt-outs.ts'
 import { markErasedHours } from '../../domain/stats/erased-hours.ts'
-import {
-  FORMER_RECIPIENT_COUNTS,
-  RECIPIENT_COUNTS,
-  recipientCounter,
-} from '../../domain/verifications/counter-names.ts'
-import { END_OF_ROUND, findAttempts, type OtpDoc } from '../../domain/verifications/documents.ts'
-import { mailboxIndexes, recipientIndexes, sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import { type CounterDoc, END_OF_ROUND, findAttempts, type OtpDoc } from '../../domain/verifications/documents.ts'
 import { entriesOf } from '../../domain/verifications/owed.ts'
-import { recipientFilter } from '../recipients.ts'
+import { type CountId, countIds, mailboxCountIndexes, recordIndexes, sandboxFilter } from './recipient-places.ts'
 import type { ErasureAnswer } from './schemas.ts'
 
 export const ZERO_COUNTS: ErasureAnswer = {
@@ -40,7 +40,16 @@ export const ZERO_COUNTS: ErasureAnswer = {
   refusals: 0,
   idempotency_keys: 0,
   blocks: 0,
+  rules: 0,
 }
+/** What an app has under some keyed indexes of a recipient. What was made after `until` stays. */
+interface Indexed {
+  app_id: string
+  indexes: readonly string[]
+  until: number
+}
+
+const EVER = Number.MAX_SAFE_INTEGER
 const OTP_BATCH_SIZE = 100
 /** Older holds have been confirmed or checked, even if the sweeper is late. */
 const MAX_UNCHECKED_MS = 60 * CHECK_HOLD_AFTER_MS
@@ -48,14 +57,14 @@ const REMOVE_BATCH_SIZE = 1_000
 /** More batches mean that new verifications are created faster than they are erased. */
 const MAX_BATCHES = 1_000
 
-export interface EraseRecipientDeps {
+export interface ErasureDeps {
   store: CountersignStore
   keyring: Pick<Keyring, 'indexes'>
   clock: Pick<Clock, 'now'>
   accounts: Pick<Accounts, 'enter'>
 }
 
-export function createEraseRecipient({ store, keyring, clock, accounts }: EraseRecipientDeps) {
+export function createErasures({ store, keyring, clock, accounts }: ErasureDeps) {
   const otps = store.docs('otps')
 
   /** Null after a lost race with another command. `canceled`: it was pending until this erasure. */
@@ -99,8 +108,8 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     }
   }
 
-  async function eraseOtps(app_id: string, recipient: string): Promise<ErasureAnswer> {
-    const filter = recipientFilter(keyring, app_id, recipient)
+  async function eraseOtps({ app_id, indexes, until }: Indexed): Promise<ErasureAnswer> {
+    const filter = { recipient: { $in: [...indexes] }, created_at: { $lte: until } }
     let counts = ZERO_COUNTS
     for (let batches = 0; batches < MAX_BATCHES; batches += 1) {
       const batch = await otps.find(filter, { sort: { _id: -1 }, limit: OTP_BATCH_SIZE })
@@ -128,37 +137,54 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     return sum
   }
 
-  return async (app_id: string, recipient: string): Promise<ErasureAnswer> => {
-    const otpCounts = await eraseOtps(app_id, recipient)
-    const appModes = MODES.map(mode => ({ app_id, mode }))
-    // Sandbox messages may outlive their verification.
-    const messageFilter = { app_id, recipient: { $in: sandboxIndexes(keyring, recipient) } }
-    const messages = await removeAll(() => store.docs('sandbox_messages').remove(messageFilter, REMOVE_BATCH_SIZE))
-    // The fraud guard decides before a verification exists, and a refused send never has one.
-    const decisionFilter = recipientFilter(keyring, app_id, recipient)
-    const decisions = await removeAll(() => store.docs('fraud_decisions').remove(decisionFilter, REMOVE_BATCH_SIZE))
-    const refusalFilter = {
-      recipient: { $in: appModes.flatMap(appMode => refusedRecipientIndexes(keyring, appMode, recipient)) },
-    }
-    const refusals = await removeAll(() => store.docs('refusals').remove(refusalFilter, REMOVE_BATCH_SIZE))
-    const counterIds = appModes.flatMap(appMode => {
-      const indexes = recipientIndexes(keyring, appMode, recipient)
-      // Earlier releases counted an address as it was written. Most addresses are their mailbox, and then both are the same list.
-      const allIndexes = [...new Set([mailboxIndexes(keyring, appMode, recipient, indexes), indexes])]
-      return [...RECIPIENT_COUNTS, ...FORMER_RECIPIENT_COUNTS].flatMap(what =>
-        allIndexes.flatMap(counted => {
-          const { key, formerKeys = [] } = recipientCounter(appMode, what, counted)
-          return [key, ...formerKeys]
-        }),
-      )
-    })
-    const limitCounters = await store.docs('counters').remove({ _id: { $in: counterIds } }, counterIds.length)
-    const histories = await Promise.all(appModes.map(appMode => forgetHistory(store, keyring, appMode, recipient)))
-    const counters = histories.reduce((sum, count) => sum + count, limitCounters)
-    const blockCounts = await Promise.all(appModes.map(appMode => forgetNumber(store, keyring, appMode, recipient)))
-    const blocks = blockCounts.reduce((sum, count) => sum + count, 0)
-    return sumCounts(otpCounts, { ...ZERO_COUNTS, messages, counters, decisions, refusals, blocks })
+  /** Counts cannot be divided by time: what counted anything later stays whole, and is out within a week. */
+  async function removeCounts<T extends Doc>(
+    docs: Pick<Docs<T>, 'get' | 'remove'>,
+    ids: readonly CountId[],
+    { lastAt, until }: { lastAt(doc: T): number; until: number },
+  ): Promise<number> {
+    const counts = await docs.get(ids.map(({ id }) => id))
+    const found = [...counts.values()].filter(doc => lastAt(doc) <= until).map(({ _id }) => _id)
+    return found.length === 0 ? 0 : docs.remove({ _id: { $in: found } } as Filter<T>, found.length)
   }
+
+  async function eraseCounts({ app_id, indexes, until }: Indexed): Promise<number> {
+    const { counters, histories } = countIds(app_id, indexes)
+    const lastAt = ({ windows, last_at }: CounterDoc) => Math.max(countedUntil(windows), last_at ?? 0)
+    return (
+      (await removeCounts(store.docs('counters'), counters, { lastAt, until })) +
+      (await removeCounts(store.docs('fraud_numbers'), histories, { lastAt: lastInHistory, until }))
+    )
+  }
+
+  async function eraseIndexed(indexed: Indexed): Promise<ErasureAnswer> {
+    const otpCounts = await eraseOtps(indexed)
+    // The fraud guard decides before a verification exists, and a refused send never has one.
+    const filter = { recipient: { $in: [...indexed.indexes] }, at: { $lte: indexed.until } }
+    const decisions = await removeAll(() => store.docs('fraud_decisions').remove(filter, REMOVE_BATCH_SIZE))
+    const refusals = await removeAll(() => store.docs('refusals').remove(filter, REMOVE_BATCH_SIZE))
+    const counters = await eraseCounts(indexed)
+    const rules = await forgetRecipientOfRules(store.docs('recipient_rules'), indexed)
+    return sumCounts(otpCounts, { ...ZERO_COUNTS, decisions, refusals, counters, rules })
+  }
+
+  async function eraseRecipient(app_id: string, recipient: string): Promise<ErasureAnswer> {
+    const indexes = recordIndexes(keyring, app_id, recipient)
+    const at = clock.now()
+    await store.docs('erasures').insert(indexes.map(index => erasureDoc({ app_id, index, at })))
+    const counts = await eraseIndexed({ app_id, indexes, until: EVER })
+    // Limits count a mailbox, which the journal does not name: another address of it was not erased.
+    const mailboxes = mailboxCountIndexes(keyring, app_id, recipient)
+    const counters = await eraseCounts({ app_id, indexes: mailboxes, until: EVER })
+    const messageFilter = sandboxFilter(keyring, app_id, recipient)
+    const messages = await removeAll(() => store.docs('sandbox_messages').remove(messageFilter, REMOVE_BATCH_SIZE))
+    const blockCounts = await Promise.all(MODES.map(mode => forgetNumber(store, keyring, { app_id, mode }, recipient)))
+    const blocks = blockCounts.reduce((sum, count) => sum + count, 0)
+    await store.forgetRemoved()
+    return sumCounts(counts, { ...ZERO_COUNTS, messages, counters, blocks })
+  }
+
+  return { eraseRecipient, eraseIndexed }
 }
 
 const cancelUpdate = ({ saved: { value, context, last_commands, version } }: Step) => ({

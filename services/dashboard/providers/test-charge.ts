@@ -13,7 +13,8 @@ import { endOfDay, spendCapOf } from '../../../machines/spend-caps.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { problem } from '../../domain/errors.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
-import { ANY_COUNTRY, priceId, priceList, refundEntry, testHoldEntry } from '../../domain/money/documents.ts'
+import { refundEntry, testHoldEntry } from '../../domain/money/documents.ts'
+import { priceList, readPrices } from '../../domain/money/prices.ts'
 import { CONSOLE_APP_ID } from '../../domain/tenancy/console.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { resolveSettings } from '../../domain/tenancy/settings.ts'
@@ -52,10 +53,9 @@ export interface ChargeTestDeps {
 export function createChargeTest({ store, accounts, clock }: ChargeTestDeps): ChargeTest {
   const dailyTests = createDailyTests(store.docs('counters'))
 
-  async function priceOf(app_id: string, channel: Channel, country: string | null): Promise<number> {
+  async function priceOf(app_id: string, channel: Channel, country: string | null, at: number): Promise<number> {
     if (app_id === CONSOLE_APP_ID) return 0
-    const ids = [country ?? ANY_COUNTRY, ANY_COUNTRY].map(of => priceId(channel, of))
-    return priceList([...(await store.docs('prices').get(ids)).values()])(channel, country)
+    return priceList((await readPrices(store.docs('prices')))?.prices ?? [])(channel, country, at)
   }
 
   /** Answers how the price is given back. */
@@ -63,7 +63,7 @@ export function createChargeTest({ store, accounts, clock }: ChargeTestDeps): Ch
     const { app, channel, provider, recipient, by } = test
     const { _id: app_id, company_id } = app
     const target = targetOf(recipient)
-    const micros = await priceOf(app_id, channel, target.country)
+    const micros = await priceOf(app_id, channel, target.country, at)
     if (micros === 0) return async () => {}
     const delivery_id = newId('dlv', at)
     const { spend_caps } = resolveSettings(app.settings)

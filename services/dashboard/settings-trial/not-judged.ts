@@ -135,7 +135,7 @@ export function watchRecorded({ app_id, since, until }: TrialInput): RecordedCal
     async compare(store, reasons) {
       if (from >= to) return
       const counted = await readStatistics(store)
-      reasons.add('not_kept', counted.started - recorded.started)
+      reasons.add('removed', counted.started - recorded.started)
       reasons.add('unrecorded_refusals', counted.refused - recorded.refused)
     },
   }

@@ -9,12 +9,7 @@ import { carriesCode } from '../../../machines/otp.queries.ts'
 import type { Caller, Delivery, KeyKind, Otp } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import type { Accepted, PastEvent, PastResend, PastResult, PastSend } from '../../../machines/replay.calls.ts'
-import {
-  type RefusalDoc,
-  type RefusalType,
-  type RefusedPerson,
-  refusedPersonContext,
-} from '../../domain/refusals/documents.ts'
+import { type RefusalDoc, type RefusalType, refusedPerson } from '../../domain/refusals/documents.ts'
 import { networksOf } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
@@ -33,7 +28,7 @@ export type UnplayedReason = 'challenge' | 'refused_early' | 'not_recorded' | 'u
 
 export interface PastCalls {
   events: PastEvent[]
-  /** Of each call that is left out. */
+  /** The reason for each call that is left out. */
   unplayed?: readonly UnplayedReason[]
 }
 
@@ -196,14 +191,14 @@ export function unrecordedSends({ first, context: otp }: PastOtp): number {
 /** A price that was kept was never given back. */
 const refundOf = ({ status, micros, charge }: PastDelivery): Accepted['refund'] => {
   if (status !== 'failed' || micros === 0 || charge === 'kept') return undefined
-  return charge === 'again' ? 'taken_back' : 'kept'
+  return charge === 'again' ? 'taken_back' : 'given'
 }
 
 function correctionsOf(delivery: PastDelivery, call_id: string, approval: Otp['approval']): PastEvent[] {
   const refund = refundOf(delivery)
   if (refund === undefined) return []
   const refunded: PastEvent = { what: 'refund', at: delivery.updated_at, call_id }
-  return refund === 'kept' || approval === null
+  return refund === 'given' || approval === null
     ? [refunded]
     : [refunded, { what: 'recharge', at: approval.at, call_id }]
 }
@@ -233,6 +228,7 @@ const NOT_BY_SETTINGS: ReadonlySet<RefusalType> = new Set([
   'ValidationError',
   'InvalidIdempotencyKeyError',
   'OtpNotFoundError',
+  'RecipientBlockedError',
   'ServiceUnavailableError',
 ])
 /** A number of a kind that the app refuses is one. */
@@ -244,7 +240,7 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
   if (NOT_BY_SETTINGS.has(type) || isNoRecipient(refusal)) return { events: [] }
   if (type === 'ChallengeRequiredError') return unplayed('challenge')
   if (judged === undefined) return unplayed(REFUSED_EARLY.has(type) ? 'refused_early' : 'not_recorded')
-  const { call, kind, otp_id, channel, without_link, without_telegram, from_login, sealed, reputation } = judged
+  const { call, kind, otp_id, channel, without_link, without_telegram, from_login, reputation } = judged
   const solved = judged.hardest_challenge && { hardest_challenge: true as const }
   const result = { type: type as ErrorType, scope: refusal.scope }
   if (otp_id !== undefined)
@@ -263,7 +259,7 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
         },
       ],
     }
-  const person = readPerson(keyring, id, sealed)
+  const person = refusedPerson(keyring, refusal)
   if (person === null) return unplayed('unreadable')
   const recipientKind = person.recipient.includes('@') ? 'email' : 'phone'
   const index = recipientKind === 'phone' && !readsNumbers ? refusal.recipient : undefined
@@ -302,8 +298,3 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
 }
 
 const unplayed = (reason: UnplayedReason): PastCalls => ({ events: [], unplayed: [reason] })
-
-function readPerson(keyring: ReadCallsDeps['keyring'], id: string, sealed: string | undefined): RefusedPerson | null {
-  const text = sealed === undefined ? null : unsealOrNull(keyring, sealed, refusedPersonContext(id))
-  return text === null ? null : JSON.parse(text)
-}

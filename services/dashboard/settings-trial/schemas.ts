@@ -58,7 +58,7 @@ export const NOT_JUDGED = {
   refused_early: 'A device was refused before its recipient was read.',
   not_recorded: 'Recorded by a former release, without what the rules look at.',
   unreadable: 'Its data key is not configured any more.',
-  not_kept: 'Verifications that were erased since: their retention has ended, or the recipient asked for it.',
+  removed: 'Verifications that are not stored any more: their retention has ended, or the recipient asked for it.',
   unrecorded_refusals: 'In a flood refusals are only counted, and they are kept for 7 days.',
   guard_without_past:
     'Sends to numbers that the fraud guard compares with the week before. Most of that week is no longer on record.',

@@ -13,7 +13,7 @@ import { createReplay } from '../../../machines/replay.ts'
 import { lengthOf } from '../../../machines/windows.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { tallyId } from '../../domain/fraud/documents.ts'
-import { type Price, priceList } from '../../domain/money/documents.ts'
+import { priceList, readPrices } from '../../domain/money/prices.ts'
 import { findKnownProviders, scopeOf } from '../../domain/tenancy/documents.ts'
 import { validationProblem } from '../request-input.ts'
 import { createReasons, watchGuardPast, watchRecorded, watchUnplayedRules } from './not-judged.ts'
@@ -51,7 +51,7 @@ export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<S
   requireCaller()
   const [providers, prices, tallies] = await Promise.all([
     findKnownProviders(store, app_id),
-    readPrices(store),
+    pricesAtEnd(store, until),
     readTallies(store, input, range.from),
   ])
   const { pastDays, hasAllTallies } = tallies
@@ -127,11 +127,9 @@ async function refuseTooMany(
   throw validationProblem([{ path: 'since', message }])
 }
 
-async function readPrices(store: CountersignStore): Promise<(country: string | null) => Prices> {
-  const all: Price[] = []
-  for await (const price of scanAll(store.docs('prices'))) all.push(price)
-  const priceOf = priceList(all)
-  return country => Object.fromEntries(PRICED.map(priced => [priced, priceOf(priced, country)]))
+async function pricesAtEnd(store: CountersignStore, until: number): Promise<(country: string | null) => Prices> {
+  const priceOf = priceList((await readPrices(store.docs('prices')))?.prices ?? [])
+  return country => Object.fromEntries(PRICED.map(priced => [priced, priceOf(priced, country, until)]))
 }
 
 /** What the guard has counted on the days before reading begins, which it compares with. */

@@ -73,7 +73,7 @@ export function createEntry({ store, keyring, clock, withAudit, sessions, people
 
   async function begin(ctx: Context, person: Person, former?: FormerSession): Promise<MeAnswer> {
     const { session, token } = sessions.create(person, describeBrowser(ctx.get('user-agent')), former)
-    const { _id: id, browser, created_at, expires_at, stepped_up_at = null } = session
+    const { _id: id, browser, created_at, expires_at, stepped_up_at } = session
     const owner = 'user' in person ? userPrincipal(keyring, person.user) : operatorPrincipal(person.operator.name)
     const caller: Principal = { ...owner, session: { id, csrf_token: csrfTokenOf(token), expires_at, stepped_up_at } }
     ctx.state.principal = caller

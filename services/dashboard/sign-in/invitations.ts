@@ -31,7 +31,7 @@ const operation = operationWith<InvitationDeps>()
 export const invitationOperations = [
   operation({
     id: 'chooseCompany',
-    route: 'POST /me/company',
+    request: 'POST /me/company',
     role: 'viewer',
     summary: 'Choose a company',
     description:
@@ -54,7 +54,7 @@ export const invitationOperations = [
   }),
   operation({
     id: 'acceptInvitation',
-    route: 'POST /invitations/{id}/accept',
+    request: 'POST /invitations/{id}/accept',
     role: 'invited',
     summary: 'Accept an invitation',
     description:
@@ -91,7 +91,7 @@ export const invitationOperations = [
   }),
   operation({
     id: 'declineInvitation',
-    route: 'POST /invitations/{id}/decline',
+    request: 'POST /invitations/{id}/decline',
     role: 'invited',
     summary: 'Decline an invitation',
     description: 'It is removed. A person without a membership or another invitation is signed out: then `me` is null.',

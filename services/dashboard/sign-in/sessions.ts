@@ -86,7 +86,7 @@ export function createSessions({ store, keyring, grants, clock, operators }: Ses
       browser,
       created_at: now,
       seen_at: now,
-      ...(stepped_up_at === null ? {} : { stepped_up_at }),
+      stepped_up_at,
       expires_at,
       purge_at: new Date(endOf(now, expires_at)),
     })
@@ -114,7 +114,7 @@ export function createSessions({ store, keyring, grants, clock, operators }: Ses
       const owner = await ownerOf(session)
       if (owner === null) return null
       // Not inserted again if it was ended meanwhile.
-      const { _id: id, expires_at, stepped_up_at = null } = session
+      const { _id: id, expires_at, stepped_up_at } = session
       if (isUse && session.seen_at + MINUTE_MS <= now) {
         const purge_at = new Date(endOf(now, expires_at))
         await sessions.modify({ _id: id }, { $max: { seen_at: now }, $set: { purge_at } })

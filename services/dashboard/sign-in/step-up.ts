@@ -19,9 +19,9 @@ import { SIGN_IN_FLOW_MS } from './browsers.ts'
 import { SENT_BY } from './codes.ts'
 import { newCookieToken } from './cookie.ts'
 import { companyOrNull } from './entry.ts'
-import { ownPasskeys, type PasskeyRouteDeps } from './passkeys/routes.ts'
+import type { SignInDeps } from './operations.ts'
+import { ownPasskeys, type PasskeyDeps } from './passkeys/operations.ts'
 import { assertion, requestOptions } from './passkeys/schemas.ts'
-import type { SignInDeps } from './routes.ts'
 import { stepUpResult } from './schemas.ts'
 
 const operation = operationWith<SignInDeps>()
@@ -59,7 +59,7 @@ const notProved = (way: StepUpWay): Problem => httpException(403, WRONG[way])
 export const stepUpOperations = [
   operation({
     id: 'stepUp',
-    route: 'POST /step-up',
+    request: 'POST /step-up',
     role: 'invited',
     summary: 'Prove again who you are',
     description:
@@ -93,7 +93,7 @@ export const stepUpOperations = [
   }),
   operation({
     id: 'startStepUpWithPasskey',
-    route: 'POST /step-up/passkey',
+    request: 'POST /step-up/passkey',
     role: 'invited',
     summary: 'Begin a step-up with a passkey',
     description: 'For `navigator.credentials.get`, within five minutes.',
@@ -118,7 +118,7 @@ export const stepUpOperations = [
 
 /** The ways of a caller: an operator's is the token. */
 export const createStepUpWays =
-  (deps: Pick<PasskeyRouteDeps, 'entry' | 'passkeys'>) =>
+  (deps: Pick<PasskeyDeps, 'entry' | 'passkeys'>) =>
   async (caller: Principal): Promise<StepUpWay[]> => {
     if (caller.user_id === null) return ['token']
     return (await ownPasskeys(deps, caller)).length > 0 ? ['passkey', 'code'] : ['code']

@@ -11,14 +11,23 @@ import type { StatsRowAnswer } from './schemas.ts'
 
 export interface RowOptions {
   by: Dimension | undefined
+  /** Where another page ended. */
+  after?: RowPlace | undefined
   bucketMs: number
   from: number
   to: number
 }
 
+/** Where a row stands. */
+export interface RowPlace {
+  bucket: string
+  value: string
+}
+
 interface Sum {
   cell: Cell
   refused: number
+  spend: number
 }
 
 /** The dimension with the fewest values: the sum of its rows is the sum of all. */
@@ -28,46 +37,56 @@ const TOTAL = ''
 /** When the hour or day of a time began. */
 export const bucketStart = (at: number, ms: number): number => at - (at % ms)
 
-export function statsRows(docs: readonly StatsDoc[], { by, bucketMs, from, to }: RowOptions): StatsRowAnswer[] {
+export function* statsRows(
+  docs: readonly StatsDoc[],
+  { by, after, bucketMs, from, to }: RowOptions,
+): Generator<StatsRowAnswer> {
   const docsByStart = groupBy(docs, doc => bucketStart(doc.start, bucketMs))
-  const rows: StatsRowAnswer[] = []
   // The sums are used again for each bucket: making new ones takes longer than all the rest of a large query.
   const sums = new Map<string, Sum>()
   let values: string[] = []
   for (let start = from; start < to; start += bucketMs) {
     const found = docsByStart.get(start)
-    if (found === undefined && by !== undefined) continue
+    const iso = isoTime(start)
+    if ((found === undefined && by !== undefined) || (after !== undefined && iso < after.bucket)) continue
     for (const sum of sums.values()) clear(sum)
     for (const doc of found ?? []) addDoc(sums, doc, by)
-    const iso = isoTime(start)
     if (by === undefined) {
-      rows.push(totalRow(iso, sums.get(TOTAL) ?? newSum()))
+      if (iso !== after?.bucket) yield totalRow(iso, sums.get(TOTAL) ?? newSum())
       continue
     }
     if (values.length !== sums.size) values = [...sums.keys()].sort(compareValues)
     for (const value of values) {
       const sum = sums.get(value)
-      if (sum && hasCounts(sum)) rows.push(rowOf(iso, by, value === NONE ? null : value, sum))
+      const isShown = iso !== after?.bucket || compareValues(value, after.value) > 0
+      if (isShown && sum && hasCounts(sum)) yield rowOf(iso, by, value === NONE ? null : value, sum)
     }
   }
-  return rows
 }
 
-const newSum = (): Sum => ({ cell: newCell(), refused: 0 })
+export const placeOf = (row: StatsRowAnswer, by: Dimension | undefined): RowPlace => ({
+  bucket: row.bucket,
+  value: by === undefined ? TOTAL : (row[by] ?? NONE),
+})
+
+const newSum = (): Sum => ({ cell: newCell(), refused: 0, spend: 0 })
 
 function clear(sum: Sum): void {
   sum.cell.counts.fill(0)
   sum.cell.approvals.length = 0
   sum.refused = 0
+  sum.spend = 0
 }
 
-const hasCounts = ({ cell, refused }: Sum): boolean => refused > 0 || cell.counts.some(isPositive)
+const hasCounts = ({ cell, refused, spend }: Sum): boolean => refused > 0 || spend !== 0 || cell.counts.some(isPositive)
 const isPositive = (count: number): boolean => count > 0
 
 function addDoc(sums: Map<string, Sum>, doc: StatsDoc, by: Dimension | undefined): void {
   addStoredCells(doc.by[by ?? SMALLEST] ?? '', value => sumOf(sums, by === undefined ? TOTAL : value).cell)
   for (const country of Object.keys(doc.refused))
     sumOf(sums, by === undefined ? TOTAL : by === 'country' ? country : NONE).refused += doc.refused[country] ?? 0
+  const spend = by === 'provider' ? {} : (doc.spend?.[by ?? 'channel'] ?? {})
+  for (const value of Object.keys(spend)) sumOf(sums, by === undefined ? TOTAL : value).spend += spend[value] ?? 0
 }
 
 function sumOf(sums: Map<string, Sum>, value: string): Sum {
@@ -87,7 +106,7 @@ const totalRow = (bucket: string, sum: Sum): StatsRowAnswer => {
   return row
 }
 
-function rowOf(bucket: string, by: Dimension, value: string | null, { cell, refused }: Sum): StatsRowAnswer {
+function rowOf(bucket: string, by: Dimension, value: string | null, { cell, refused, spend }: Sum): StatsRowAnswer {
   const started = countIn(cell, 'started')
   const approved = countIn(cell, 'approved')
   const sent = countIn(cell, 'sent')
@@ -106,6 +125,7 @@ function rowOf(bucket: string, by: Dimension, value: string | null, { cell, refu
     failed: countIn(cell, 'failed'),
     expired: countIn(cell, 'expired'),
     refused,
+    spend_micros: by === 'provider' ? null : spend,
     conversion: started > 0 ? approved / started : null,
     seconds_to_approve_p50: medianSeconds(cell.approvals),
   }

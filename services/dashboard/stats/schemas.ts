@@ -23,6 +23,10 @@ export const statsRow = z
     failed: count('Verifications whose attempts were used up.'),
     expired: count('Verifications that expired.'),
     refused: count('Sends that were refused.'),
+    spend_micros: z.int().nullable().meta({
+      description:
+        'What messages cost in this time, less what was given back in it, by the ledger; a minute later. Null by provider: the statement has it.',
+    }),
     conversion: z.number().nullable().meta({ description: 'Approved by started; null when none was started.' }),
     seconds_to_approve_p50: z.number().nullable().meta({ description: 'The median; null when none was approved.' }),
   })

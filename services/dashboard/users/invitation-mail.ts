@@ -20,7 +20,7 @@ export interface InvitationMailDeps {
 
 export interface InvitationMail {
   user_id: UserDoc['_id']
-  /** Of the person who is invited. */
+  /** The address of the person who is invited. */
   recipient: string
   company: Pick<Company, 'name'>
 }

@@ -29,7 +29,7 @@ const EXPIRED = errorRefusal('OtpExpiredError', 'It has expired.')
 export const verificationCommandOperations = [
   operation({
     id: 'resendVerification',
-    route: 'POST /verifications/{otp_id}/resend',
+    request: 'POST /verifications/{otp_id}/resend',
     role: 'developer',
     summary: 'Send a verification again',
     description:
@@ -63,7 +63,7 @@ export const verificationCommandOperations = [
   }),
   operation({
     id: 'cancelVerification',
-    route: 'POST /verifications/{otp_id}/cancel',
+    request: 'POST /verifications/{otp_id}/cancel',
     role: 'developer',
     summary: 'Cancel a verification',
     description: 'Its code and link are dead from then on. Canceling twice gives the same answer.',

@@ -42,7 +42,7 @@ const deliveryRecord = z
     charge: enumOf<NonNullable<Delivery['charge']>>({ kept: true, again: true }).optional().meta({
       id: 'DeliveryCharge',
       description:
-        'Why a message that failed is paid: its code was entered, or a receipt says that it arrived. `kept`: it was not refunded. `again`: it was refunded, and charged again.',
+        'Why a message that failed is paid: its code was entered, a receipt says that it arrived, or a provider may have got it before it was no longer wanted. `kept`: it was not refunded. `again`: it was refunded, and charged again.',
     }),
     asks_contact: z.boolean().optional().meta({
       description: 'True for a message without a code, which asks a WhatsApp user who hides their number for it.',
@@ -100,7 +100,7 @@ const members = {
   }),
   cost_micros: z.int().meta({ description: 'What its messages cost, without refunds, in micro-units.' }),
   request_id: z.string().nullable().meta({
-    description: 'The request that started it, as in the log; null for one of an earlier release.',
+    description: 'The request that started it, as in the log; null where it is not known.',
   }),
 }
 

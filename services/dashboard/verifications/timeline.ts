@@ -48,7 +48,7 @@ export function createTimeline({ otp, status, attempts, events }: TimelineInput)
 
 const isCall = ({ provider }: AttemptDoc): boolean => provider !== END_OF_ROUND
 
-/** Of calls within one millisecond, the process that made them knows the order. */
+/** Calls within one millisecond are in the order that the process knew which made them. */
 const byTime = (one: AttemptDoc, other: AttemptDoc): number =>
   one.at - other.at || (one.maker?.try ?? 0) - (other.maker?.try ?? 0)
 

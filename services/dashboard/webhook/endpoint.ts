@@ -66,7 +66,7 @@ const TEST = {
 export const endpointOperations = [
   operation({
     id: 'getWebhook',
-    route: 'GET /apps/{id}/webhook',
+    request: 'GET /apps/{id}/webhook',
     role: 'viewer',
     summary: "Look an app's webhook up",
     description: 'Its oldest endpoint: the state, why it is paused, and fingerprints of its secrets.',
@@ -75,7 +75,7 @@ export const endpointOperations = [
   }),
   operation({
     id: 'putWebhook',
-    route: 'PUT /apps/{id}/webhook',
+    request: 'PUT /apps/{id}/webhook',
     role: 'developer',
     summary: "Set an app's webhook",
     description:
@@ -100,21 +100,21 @@ export const endpointOperations = [
   operation({
     ...ENABLE,
     id: 'enableWebhook',
-    route: 'POST /apps/{id}/webhook/enable',
+    request: 'POST /apps/{id}/webhook/enable',
     handle: async ({ ctx, app }, admin, control) =>
       viewEndpoint(admin, await enable(ctx, webhookOf(admin.store, app), admin, control)),
   }),
   operation({
     ...TEST,
     id: 'testWebhook',
-    route: 'POST /apps/{id}/webhook/test',
+    request: 'POST /apps/{id}/webhook/test',
     handle: async ({ ctx, app }, admin, control) => ({
       event_id: await sendTestEvent(ctx, webhookOf(admin.store, app), admin, control),
     }),
   }),
   operation({
     id: 'listEndpoints',
-    route: 'GET /apps/{id}/endpoints',
+    request: 'GET /apps/{id}/endpoints',
     role: 'viewer',
     summary: "List an app's endpoints",
     description: 'The oldest first. The oldest is also the webhook of the app.',
@@ -134,7 +134,7 @@ export const endpointOperations = [
   }),
   operation({
     id: 'createEndpoint',
-    route: 'POST /apps/{id}/endpoints',
+    request: 'POST /apps/{id}/endpoints',
     role: 'developer',
     summary: 'Add an endpoint',
     description:
@@ -160,7 +160,7 @@ export const endpointOperations = [
   }),
   operation({
     id: 'getEndpoint',
-    route: 'GET /endpoints/{id}',
+    request: 'GET /endpoints/{id}',
     role: 'viewer',
     summary: 'Look an endpoint up',
     description: 'Its state, why it is paused, and fingerprints of its secrets.',
@@ -170,7 +170,7 @@ export const endpointOperations = [
   }),
   operation({
     id: 'patchEndpoint',
-    route: 'PATCH /endpoints/{id}',
+    request: 'PATCH /endpoints/{id}',
     role: 'developer',
     summary: 'Change an endpoint',
     description:
@@ -191,7 +191,7 @@ export const endpointOperations = [
   }),
   operation({
     id: 'deleteEndpoint',
-    route: 'DELETE /endpoints/{id}',
+    request: 'DELETE /endpoints/{id}',
     role: 'developer',
     summary: 'Delete an endpoint',
     description:
@@ -217,7 +217,7 @@ export const endpointOperations = [
   operation({
     ...ENABLE,
     id: 'enableEndpoint',
-    route: 'POST /endpoints/{id}/enable',
+    request: 'POST /endpoints/{id}/enable',
     handle: async ({ ctx, params }, admin, control) => {
       const target = await endpointWithId(ctx, admin.store, params.id)
       return viewEndpoint(admin, await enable(ctx, target, admin, control))
@@ -226,7 +226,7 @@ export const endpointOperations = [
   operation({
     ...TEST,
     id: 'testEndpoint',
-    route: 'POST /endpoints/{id}/test',
+    request: 'POST /endpoints/{id}/test',
     handle: async ({ ctx, params }, admin, control) => ({
       event_id: await sendTestEvent(ctx, await endpointWithId(ctx, admin.store, params.id), admin, control),
     }),

@@ -77,7 +77,7 @@ export async function replayRange(
   const replayed = new Set<WebhookEndpoint>()
   let count = 0
   const update = (found: EventDoc): Operators<EventDoc> => ({
-    $set: { status: 'pending', backlog: 'kept', backlog_at: found.created_at, ...extraFields(found) },
+    $set: { status: 'pending', backlog: 'recovery', backlog_at: found.created_at, ...extraFields(found) },
     $unset: { attempt_started_at: true, next_attempt_at: true, due_at: true },
   })
   const replayAll = async (docs: readonly EventDoc[]): Promise<void> => {

@@ -1,9 +1,11 @@
 // The webhook events of an app with their attempts, newest first, and sending them again.
 import { z } from 'zod'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { httpException } from '../../../infra/http/problem.ts'
 import { MAX_ID_TIME } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
+import { answerText } from '../../domain/privacy/event-answers.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { type EventDoc, findEndpoints, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
 import { appIdOf, endpointId, hasEndpoint, refOf, storedEndpointId } from '../../domain/webhooks/endpoint-ids.ts'
@@ -67,25 +69,31 @@ const eventExample: EventAnswer = {
   ],
 }
 
-const deliveryView = (event: EventDoc) => {
-  const { status, round, attempts, next_attempt_at = null } = event
+type AnswerKeyring = Pick<Keyring, 'unseal'>
+
+const deliveryView = (keyring: AnswerKeyring, event: EventDoc) => {
+  const { _id, status, round, attempts, next_attempt_at = null } = event
   return {
     endpoint_id: hasEndpoint(event) ? endpointId(storedEndpointId(event)) : null,
     status,
     round,
     next_attempt_at: isoTimeOrNull(next_attempt_at),
-    attempts: attempts.map(({ at, ...attempt }) => ({ at: isoTime(at), ...attempt })),
+    attempts: attempts.map(({ at, sealed_response, ...attempt }) => ({
+      at: isoTime(at),
+      ...attempt,
+      response: answerText(keyring, _id, sealed_response),
+    })),
   }
 }
 
-const eventView = (event: EventDoc): EventAnswer => {
+export const eventView = (keyring: AnswerKeyring, event: EventDoc): EventAnswer => {
   const { type, mode, payload, created_at } = event
-  return { id: eventId(event), type, mode, payload, created_at: isoTime(created_at), ...deliveryView(event) }
+  return { id: eventId(event), type, mode, payload, created_at: isoTime(created_at), ...deliveryView(keyring, event) }
 }
 
-const deliveriesView = (docs: readonly EventDoc[]): EventDeliveriesAnswer => ({
-  ...eventView(docs[0] as EventDoc),
-  deliveries: docs.map(deliveryView),
+const deliveriesView = (keyring: AnswerKeyring, docs: readonly EventDoc[]): EventDeliveriesAnswer => ({
+  ...eventView(keyring, docs[0] as EventDoc),
+  deliveries: docs.map(doc => deliveryView(keyring, doc)),
 })
 
 const deliveriesExample: EventDeliveriesAnswer = {
@@ -107,32 +115,33 @@ const NOT_ASKED_FOR = 'No endpoint of the app asks for events of this type.'
 export const eventOperations = [
   operation({
     id: 'listEvents',
-    route: 'GET /apps/{id}/events',
+    request: 'GET /apps/{id}/events',
     role: 'viewer',
     summary: "List an app's events",
     description: 'Newest first, with every attempt. An event that goes to several endpoints is listed once for each.',
     query,
     answers: [page(eventPage, 'A page of events.', eventExample)],
     csv: 'events',
-    handle: async ({ ctx, app, query: { limit, cursor, ...search } }, { store, readFilteredPage }) => {
+    handle: async ({ ctx, app, query: { limit, cursor, ...search } }, { store, keyring, readFilteredPage }) => {
       const { endpoint_id } = search
       const endpoint = endpoint_id === undefined ? undefined : refOf(await endpointOfApp(ctx, store, app, endpoint_id))
       const found = createEventSearch(store.docs('events'), app._id, search, endpoint)
-      return readFilteredPage(ctx, { ...found, show: eventView }, { limit, cursor })
+      return readFilteredPage(ctx, { ...found, show: event => eventView(keyring, event) }, { limit, cursor })
     },
   }),
   operation({
     id: 'getEvent',
-    route: 'GET /events/{id}',
+    request: 'GET /events/{id}',
     role: 'viewer',
     summary: 'Look an event up',
     description: 'With every attempt at each endpoint: ask again until a test event has one.',
     answers: [ok(eventWithDeliveries, 'The event.', deliveriesExample)],
-    handle: async ({ ctx, params }, { store }) => deliveriesView(await findEvent(ctx, store, params.id)),
+    handle: async ({ ctx, params }, { store, keyring }) =>
+      deliveriesView(keyring, await findEvent(ctx, store, params.id)),
   }),
   operation({
     id: 'replayEvent',
-    route: 'POST /events/{id}/replay',
+    request: 'POST /events/{id}/replay',
     role: 'developer',
     summary: 'Send an event again',
     description:
@@ -141,7 +150,7 @@ export const eventOperations = [
     answers: [ok(eventWithDeliveries, 'The event.', { ...deliveriesExample, status: 'pending', round: 2 })],
     refusals: [conflict(NO_ENDPOINT)],
     keep: createWebhookControl,
-    handle: async ({ ctx, params, body }, { store, withAudit }, control) => {
+    handle: async ({ ctx, params, body }, { store, keyring, withAudit }, control) => {
       await withAudit(ctx, async () => {
         const docs = await findEvent(ctx, store, params.id)
         const { app_id, company_id } = docs[0] as EventDoc
@@ -161,12 +170,12 @@ export const eventOperations = [
           perform: async () => ((await control.replay(parseEventId(params.id)._id, only)) ? true : null),
         }
       })
-      return deliveriesView(await findEvent(ctx, store, params.id))
+      return deliveriesView(keyring, await findEvent(ctx, store, params.id))
     },
   }),
   operation({
     id: 'replayEvents',
-    route: 'POST /apps/{id}/events/replay',
+    request: 'POST /apps/{id}/events/replay',
     role: 'developer',
     summary: 'Send the events of a time again',
     description: 'Every event from `since` (inclusive) to `until` (exclusive, now without it), oldest first.',

@@ -49,7 +49,7 @@ const signedEvents = z
 export const listenOperations = [
   operation({
     id: 'fetchEvents',
-    route: 'POST /apps/{id}/events/fetch',
+    request: 'POST /apps/{id}/events/fetch',
     role: 'developer',
     summary: 'Fetch events, signed',
     description:

@@ -40,26 +40,26 @@ export const rotationOperations = [
   operation({
     ...ROTATE,
     id: 'rotateWebhookSecret',
-    route: 'POST /apps/{id}/webhook/rotate',
+    request: 'POST /apps/{id}/webhook/rotate',
     handle: ({ ctx, app, body }, admin) => rotate(ctx, webhookOf(admin.store, app), body?.immediate, admin),
   }),
   operation({
     ...PROMOTE,
     id: 'promoteWebhookSecret',
-    route: 'POST /apps/{id}/webhook/promote',
+    request: 'POST /apps/{id}/webhook/promote',
     handle: ({ ctx, app }, admin) => promote(ctx, webhookOf(admin.store, app), admin),
   }),
   operation({
     ...ROTATE,
     id: 'rotateEndpointSecret',
-    route: 'POST /endpoints/{id}/rotate',
+    request: 'POST /endpoints/{id}/rotate',
     handle: async ({ ctx, params, body }, admin) =>
       rotate(ctx, await endpointWithId(ctx, admin.store, params.id), body?.immediate, admin),
   }),
   operation({
     ...PROMOTE,
     id: 'promoteEndpointSecret',
-    route: 'POST /endpoints/{id}/promote',
+    request: 'POST /endpoints/{id}/promote',
     handle: async ({ ctx, params }, admin) => promote(ctx, await endpointWithId(ctx, admin.store, params.id), admin),
   }),
 ]

@@ -114,7 +114,10 @@ const attempt = z
       .string()
       .nullable()
       .meta({ description: 'Why there is no answer: `timeout`, `unreachable`, `forbidden`, …' }),
-    response: z.string().nullable().meta({ description: 'The beginning of the answer, 2 KB at most.' }),
+    response: z.string().nullable().meta({
+      description:
+        'The beginning of the answer, 2 KB at most, without recipients, codes and secrets. Null without any, and once the verification is gone.',
+    }),
   })
   .meta({ id: 'WebhookAttempt', description: 'One call of the endpoint.' })
 

@@ -65,7 +65,7 @@ async function putList(
     },
   })
   // `kept`: another process has written the same list in the meantime, so this process's version is not needed.
-  const unused = outcome === 'kept' ? version : before
+  const unused = outcome === 'unchanged' ? version : before
   if (unused !== null) await removeVersion(chunks, id, unused)
 }
 

@@ -39,7 +39,7 @@ export interface ImportProgress {
   bytes: number
   /** Null until the content was fetched. */
   total_bytes: number | null
-  /** Of a given text that is not confirmed: what other lists of the class are checked with until it is imported. */
+  /** The share of a given text that is not confirmed: what other lists of the class are checked with until it is imported. */
   share?: AddressShare
 }
 
@@ -53,7 +53,7 @@ export interface AddressListDoc extends RevisedDoc {
   /** How many chunks the current version has. */
   chunks: number
   counts: ParseCounts | null
-  /** Of the current version. Missing in versions that were imported before 0.2.0. */
+  /** The share of the current version; absent before the first import. */
   share?: AddressShare
   /** When the current version was imported, or last found unchanged at its URL. */
   refreshed_at: number | null
@@ -92,8 +92,11 @@ export async function findAllLists(lists: Pick<Docs<AddressListDoc>, 'find'>): P
 }
 
 export const ADDRESS_LIST_COLLECTIONS = {
-  ip_lists: collection<AddressListDoc>({ indexes: [{ fields: { due_at: 1 }, partial: { due_at: { $gt: 0 } } }] }),
-  ip_chunks: collection<AddressChunkDoc>({ indexes: [] }),
+  ip_lists: collection<AddressListDoc>({
+    belongsTo: [{ to: null, why: 'of the deployment' }],
+    indexes: [{ fields: { due_at: 1 }, partial: { due_at: { $gt: 0 } } }],
+  }),
+  ip_chunks: collection<AddressChunkDoc>({ belongsTo: [{ to: null, why: 'of the deployment' }], indexes: [] }),
 }
 
 export type AddressListStore = StoreOf<typeof ADDRESS_LIST_COLLECTIONS>

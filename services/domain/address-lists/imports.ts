@@ -24,7 +24,7 @@ import { holdMostWithStored, shareOf } from './most-addresses.ts'
 export interface ImportDeps {
   store: AddressListStore
   clock: Clock
-  /** Of LISTS_CHANGE. */
+  /** The lock of LISTS_CHANGE. */
   changeExclusively: ExclusiveChange
   log: Pick<Logger, 'info' | 'warn'>
   /** Ends a running import as a crash would. */

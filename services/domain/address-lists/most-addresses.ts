@@ -45,7 +45,7 @@ function holdMost(sets: readonly AddressSet[], others: readonly AddressShare[] =
 export const CONFIRM_MOST_ADDRESSES =
   'holds more than half of all addresses, alone or with the others of its class: give "confirm": true with it if that is meant'
 
-/** Of a class that holds most addresses: the lists that do so alone, or else the largest. */
+/** The lists of a class that holds most addresses: those that do so alone, or else the largest. */
 export function findToConfirm<Item extends { set: AddressSet }>(items: readonly Item[]): Item[] {
   const alone = items.filter(({ set }) => isMost(shareOf(set)))
   if (alone.length > 0) return alone
@@ -53,7 +53,7 @@ export function findToConfirm<Item extends { set: AddressSet }>(items: readonly 
   return [...items].sort((one, other) => size(other) - size(one)).slice(0, 1)
 }
 
-/** Of the ranges or lists of a class, none of which is stored: those to confirm. */
+/** Those to confirm among the ranges or lists of a class, none of which is stored. */
 export const findUnconfirmedIn = <Item extends { set: AddressSet }>(items: readonly Item[]): Item[] =>
   holdMost(items.map(({ set }) => set)) ? findToConfirm(items) : []
 

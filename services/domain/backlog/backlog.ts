@@ -26,12 +26,10 @@ export interface Backlog {
 
 /** Counted no further. */
 const MOST_COUNTED = 100_000
-/** Of those in hand. They are among the oldest, so one more than there are shows the oldest that waits. */
+/** The most of those in hand that are read. They are among the oldest, so one more than there are shows the oldest that waits. */
 const MOST_READ = 5_000
 const MOST_PROCESSES = 10_000
 const MOST_ENDPOINTS = 1_000
-/** For so long the same answer is given. */
-const KEEP_MS = 2_000
 
 export interface BacklogDeps {
   store: VerificationStore & StoreOf<typeof WEBHOOK_COLLECTIONS> & StoreOf<typeof BACKLOG_COLLECTIONS>
@@ -39,60 +37,46 @@ export interface BacklogDeps {
   clock: Clock
 }
 
-/** The figures are at most two seconds old. */
-export function createReadBacklog({ store, broker, clock }: BacklogDeps): () => Promise<Backlog> {
-  let latest: { at: number; backlog: Promise<Backlog> } | null = null
+export async function readBacklog({ store, broker, clock }: BacklogDeps): Promise<Backlog> {
+  const at = clock.now()
+  const [loads, events] = await Promise.all([
+    findLoads(store.docs('channel_loads'), at),
+    readEvents({ store, broker, clock }, at),
+  ])
+  const otps = store.docs('otps')
+  const owed = await Promise.all(
+    CHANNELS.map(async channel => [channel, await readChannel(otps, channel, loads, at)] as const),
+  )
+  return { at, channels: Object.fromEntries(owed) as Record<Channel, Owed>, events }
+}
 
-  async function read(): Promise<Backlog> {
-    const at = clock.now()
-    const [loads, events] = await Promise.all([findLoads(store.docs('channel_loads'), at), readEvents(at)])
-    const otps = store.docs('otps')
-    const owed = await Promise.all(
-      CHANNELS.map(async channel => [channel, await readChannel(otps, channel, loads, at)] as const),
-    )
-    return { at, channels: Object.fromEntries(owed) as Record<Channel, Owed>, events }
-  }
-
-  /** Events in the backlogs of endpoints that are called, and the messages that no webhook process has taken. */
-  async function readEvents(now: number): Promise<Owed> {
-    const [endpoints, depth] = await Promise.all([
-      store.docs('webhooks').find({ drain_at: { $gt: 0 } }, { sort: { drain_at: 1 }, limit: MOST_ENDPOINTS }),
-      depthIfKnown(broker, 'webhook.deliver', clock),
-    ])
-    const events = store.docs('events')
-    const backlogs = await Promise.all(
-      endpoints
-        .filter(({ status }) => status === 'active')
-        .map(async endpoint => {
-          const filter: Filter<EventDoc> = { ...eventFilterOf(refOf(endpoint)), backlog_at: { $gt: 0 } }
-          const [owed, [oldest]] = await Promise.all([
-            events.count(filter, MOST_COUNTED),
-            events.find(filter, { sort: { backlog_at: 1 }, limit: 1, only: ['backlog_at'] }),
-          ])
-          return { owed, oldestMs: now - (oldest?.backlog_at ?? now) }
-        }),
-    )
-    const queued = { owed: depth?.ready ?? 0, oldestMs: depth?.oldestMs ?? 0 }
-    const all = [queued, ...backlogs]
-    return {
-      owed: Math.min(
-        MOST_COUNTED,
-        all.reduce((sum, { owed }) => sum + owed, 0),
-      ),
-      oldest_seconds: seconds(Math.max(...all.map(({ oldestMs }) => oldestMs))),
-    }
-  }
-
-  return () => {
-    const now = clock.now()
-    if (latest === null || now - latest.at >= KEEP_MS || now < latest.at) {
-      const backlog = read()
-      latest = { at: now, backlog }
-      backlog.catch(() => {
-        latest = null
-      })
-    }
-    return latest.backlog
+/** Events in the backlogs of endpoints that are called, and the messages that no webhook process has taken. */
+async function readEvents({ store, broker, clock }: BacklogDeps, now: number): Promise<Owed> {
+  const [endpoints, depth] = await Promise.all([
+    store.docs('webhooks').find({ drain_at: { $gt: 0 } }, { sort: { drain_at: 1 }, limit: MOST_ENDPOINTS }),
+    depthIfKnown(broker, 'webhook.deliver', clock),
+  ])
+  const events = store.docs('events')
+  const backlogs = await Promise.all(
+    endpoints
+      .filter(({ status }) => status === 'active')
+      .map(async endpoint => {
+        const filter: Filter<EventDoc> = { ...eventFilterOf(refOf(endpoint)), backlog_at: { $gt: 0 } }
+        const [owed, [oldest]] = await Promise.all([
+          events.count(filter, MOST_COUNTED),
+          events.find(filter, { sort: { backlog_at: 1 }, limit: 1, only: ['backlog_at'] }),
+        ])
+        return { owed, oldestMs: now - (oldest?.backlog_at ?? now) }
+      }),
+  )
+  const queued = { owed: depth?.ready ?? 0, oldestMs: depth?.oldestMs ?? 0 }
+  const all = [queued, ...backlogs]
+  return {
+    owed: Math.min(
+      MOST_COUNTED,
+      all.reduce((sum, { owed }) => sum + owed, 0),
+    ),
+    oldest_seconds: seconds(Math.max(...all.map(({ oldestMs }) => oldestMs))),
   }
 }
 

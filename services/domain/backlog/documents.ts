@@ -11,9 +11,15 @@ export interface ChannelLoadDoc extends Doc {
   /** The apps whose messages the process holds, or has given back to the broker within the last minute, because their
    *  providers were busy. */
   busy_apps: string[]
-  /** Past it, the process has died. */
+  /** Past it, the process has died. Where it was stopped, the last of its messages has come again by then. */
   valid_until: number
   purge_at: Date
 }
 
-export const BACKLOG_COLLECTIONS = { channel_loads: collection<ChannelLoadDoc>({ indexes: [], purged: true }) }
+export const BACKLOG_COLLECTIONS = {
+  channel_loads: collection<ChannelLoadDoc>({
+    belongsTo: [{ to: null, why: 'of processes' }],
+    indexes: [],
+    purged: true,
+  }),
+}

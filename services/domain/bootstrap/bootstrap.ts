@@ -7,6 +7,7 @@ import { StartProblem } from '../../../infra/start-problem.ts'
 import { check, type InputProblem } from '../tenancy/problems.ts'
 import { type Bootstrap, completeBootstrap } from './complete-file.ts'
 import { findConflicts } from './conflicts.ts'
+import { findDeleted, withoutDeleted } from './deleted.ts'
 import { ruleProblems } from './file-rules.ts'
 import { bootstrapSchema } from './file-schema.ts'
 import { readKeyFiles } from './key-files.ts'
@@ -56,12 +57,13 @@ export async function applyBootstrap(
   deps: BootstrapDeps,
 ): Promise<MintedSecrets & { warnings: InputProblem[] }> {
   const { store, keyring, inspect } = deps
-  const { problems: conflicts, warnings } = await findConflicts(file, store, { mayMint: deps.mayMint ?? true })
+  const deleted = await findDeleted(file, store)
+  const { problems: conflicts, warnings } = await findConflicts(file, store, { mayMint: deps.mayMint ?? true, deleted })
   const problems = [
     ...conflicts,
     ...(await findShortSecrets(file, { store, keyring })),
     ...(inspect ? await findRefusedAddresses(file, { store, keyring, inspect }) : []),
   ]
   if (problems.length > 0) throw new BootstrapProblems(problems)
-  return { ...(await writeBootstrap(file, deps)), warnings }
+  return { ...(await writeBootstrap(withoutDeleted(file, deleted), deps)), warnings }
 }

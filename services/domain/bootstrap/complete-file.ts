@@ -4,7 +4,7 @@ import type { KeyKind, Mode } from '../../../machines/otp.ts'
 import type { ProviderCost } from '../../../machines/routing.ts'
 import { canonicalCidr } from '../address-lists/cidr.ts'
 import type { AddressClass } from '../address-lists/documents.ts'
-import { type Price, priceDoc } from '../money/documents.ts'
+import type { Price } from '../money/prices.ts'
 import { kindAndModeOf } from '../tenancy/api-keys.ts'
 import type { ProviderType } from '../tenancy/provider-types/list.ts'
 import { soleChannel } from '../tenancy/providers.ts'
@@ -82,7 +82,7 @@ export const completeBootstrap = (file: BootstrapFile): Bootstrap => ({
     low_balance_micros,
     apps: (apps ?? []).map(completeApp),
   })),
-  prices: file.prices?.map(priceDoc) ?? null,
+  prices: file.prices ?? null,
   ip_lists: file.ip_lists ? distinct(file.ip_lists.map(completeRange)) : null,
 })
 

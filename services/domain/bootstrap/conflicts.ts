@@ -3,9 +3,8 @@
 import type { CountersignStore } from '../collections.ts'
 import { hashApiKey } from '../tenancy/api-keys.ts'
 import { type ApiKey, type App, isClosed } from '../tenancy/documents.ts'
-import { exceedsGuessBudget } from '../tenancy/guess-budget.ts'
 import { type InputProblem, underPath } from '../tenancy/problems.ts'
-import { guessProblem, haveSameGuessMembers, resolveSettings } from '../tenancy/settings.ts'
+import { resolveSettings } from '../tenancy/settings.ts'
 import { ownTextProblems } from '../texts/own-texts.ts'
 import type { Bootstrap, BootstrapApp, BootstrapKey } from './complete-file.ts'
 
@@ -24,11 +23,12 @@ interface FileEntry<T> {
 export async function findConflicts(
   file: Bootstrap,
   store: CountersignStore,
-  { mayMint }: { mayMint: boolean },
+  { mayMint, deleted }: { mayMint: boolean; deleted: ReadonlySet<string> },
 ): Promise<Conflicts> {
-  const apps = file.companies.flatMap((company, at) =>
+  const listed = file.companies.flatMap((company, at) =>
     company.apps.map((fromFile, app) => ({ path: `companies.${at}.apps.${app}`, fromFile, owner: company.id })),
   )
+  const apps = listed.filter(({ fromFile: { id } }) => !deleted.has(id))
   const keys = apps.flatMap(({ path, fromFile: app }) =>
     app.keys.map((fromFile, key) => ({ path: `${path}.keys.${key}`, fromFile, owner: app.id })),
   )
@@ -47,7 +47,6 @@ export async function findConflicts(
           ? []
           : [{ path: `${path}.id`, message: `is an app of ${company} already` }]
       }),
-      ...apps.flatMap(app => guessConflicts(app, storedApps.get(app.fromFile.id))),
       ...apps.flatMap(app => textConflicts(app, storedApps.get(app.fromFile.id))),
       ...keys.flatMap(key => keyConflicts(key, storedKeys.get(key.fromFile.id), keysWithHash)),
       ...(mayMint
@@ -57,7 +56,14 @@ export async function findConflicts(
     warnings: [
       ...file.companies
         .map(({ id }, at) => ({ path: `companies.${at}`, id }))
-        .filter(({ id }) => isClosed(storedCompanies.get(id)))
+        .filter(({ id }) => deleted.has(id))
+        .map(staysDeleted),
+      ...listed
+        .filter(({ fromFile: { id }, owner }) => deleted.has(id) && !deleted.has(owner))
+        .map(({ path, fromFile: { id } }) => staysDeleted({ path, id })),
+      ...file.companies
+        .map(({ id }, at) => ({ path: `companies.${at}`, id }))
+        .filter(({ id }) => isClosed(storedCompanies.get(id)) && !deleted.has(id))
         .map(staysClosed),
       ...apps
         .map(({ path, fromFile: { id } }) => ({ path, id }))
@@ -76,14 +82,6 @@ const valueNeeded = ({ path }: FileEntry<BootstrapKey>): InputProblem => ({
   message: 'is needed in production, where no key is printed: give key or key_file, or create the key in the dashboard',
 })
 
-/** Settings that exceed the guess budget stay valid if they are stored already: an earlier release accepted them. */
-function guessConflicts({ path, fromFile: { settings } }: FileEntry<BootstrapApp>, stored?: App): InputProblem[] {
-  if (settings === null || (stored && haveSameGuessMembers(stored.settings, settings))) return []
-  const resolved = resolveSettings(settings)
-  if (!exceedsGuessBudget(resolved)) return []
-  return [{ path: `${path}.settings.limits.recipient_verify`, message: guessProblem(resolved) }]
-}
-
 /** Texts are counted with the name of the app, which may be the stored one. */
 const textConflicts = ({ path, fromFile }: FileEntry<BootstrapApp>, stored?: App): InputProblem[] =>
   underPath(
@@ -97,6 +95,11 @@ const textConflicts = ({ path, fromFile }: FileEntry<BootstrapApp>, stored?: App
 const staysClosed = ({ path, id }: { path: string; id: string }): InputProblem => ({
   path,
   message: `${id} is closed, and stays so`,
+})
+
+const staysDeleted = ({ path, id }: { path: string; id: string }): InputProblem => ({
+  path,
+  message: `${id} was deleted, and stays so: take it out of the file, or give it another id`,
 })
 
 async function findKeysByHash(store: CountersignStore, hashes: string[]): Promise<Map<string, ApiKey>> {

@@ -18,7 +18,7 @@ const SETTINGS: SettingsInput = {
   retention_days: 7,
 }
 
-/** What is there stays as it is: an operator may have changed it. Only the length of its codes is set, which is always the same. */
+/** What is there stays as it is: an operator may have changed it. */
 export async function ensureConsole({
   store,
   clock,
@@ -46,9 +46,6 @@ export async function ensureConsole({
       created_at: now,
       rev: 0,
     }),
-    update: ({ settings }) =>
-      settings.code?.length === SIGN_IN_CODE_LENGTH
-        ? null
-        : { $set: { settings: { ...settings, code: { ...settings.code, length: SIGN_IN_CODE_LENGTH } } } },
+    update: () => null,
   })
 }

@@ -51,7 +51,8 @@ export interface DemoAccess {
   url: string
   /** Null when another process serves the admin API: its address is not known here. */
   adminUrl: string | null
-  adminToken: string
+  /** Null where the operator supplied it. */
+  adminToken: string | null
   /** Signs the operator in to the dashboard; null when another process serves it. */
   signInLink: string | null
 }
@@ -77,9 +78,9 @@ export const demoGuide = (keys: DemoKeys, { url, adminUrl, adminToken, signInLin
     curl -s ${url}/api/v1/otp/send -H 'authorization: Bearer ${keys.server}' \\
       -H 'content-type: application/json' -d '{"recipient": "+15005550010"}'
 
-  Read it in the sandbox${adminUrl === null ? ', at the process that plays the dashboard' : ''}:
+  Read it in the sandbox${adminUrl === null ? ', at the process that plays the dashboard' : ''}${adminToken === null ? ', with a token of ADMIN_TOKEN' : ''}:
 
-    curl -s '${adminUrl ?? 'http://…'}/admin/v1/sandbox/messages?recipient=%2B15005550010' -H 'authorization: Bearer ${adminToken}'
+    curl -s '${adminUrl ?? 'http://…'}/admin/v1/sandbox/messages?recipient=%2B15005550010' -H 'authorization: Bearer ${adminToken ?? '…'}'
 
   Check it, with the otp_id and the code you got:
 

@@ -10,7 +10,7 @@ import { PROVIDER_TYPES } from '../tenancy/provider-types/list.ts'
 import { channelProblems, parseProviderConfig } from '../tenancy/providers.ts'
 import { type ObjectAtPath, objectsIn, wholeFile } from './objects-at-path.ts'
 
-/** Of a key in production, after its prefix. */
+/** The least length of a key in production, after its prefix. */
 const MIN_KEY_LENGTH = 24
 
 export function ruleProblems(file: unknown, { production }: { production: boolean }): InputProblem[] {
@@ -30,7 +30,11 @@ export function ruleProblems(file: unknown, { production }: { production: boolea
     ...(production ? keys.flatMap(shortKeyProblems) : []),
     ...providers.flatMap(items => findRepeats(items, 'name')),
     ...providers.flat().flatMap(providerProblems),
-    ...findRepeats(prices, 'country', ({ value }) => `${value.channel} ${value.kind} ${value.country}`),
+    ...findRepeats(
+      prices,
+      'country',
+      ({ value }) => `${value.channel} ${value.kind} ${value.country} ${value.effective_at}`,
+    ),
     ...unconfirmedRanges(ranges),
   ]
 }

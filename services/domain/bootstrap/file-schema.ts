@@ -9,7 +9,7 @@ import { priceSchema } from '../tenancy/price-schema.ts'
 import { check } from '../tenancy/problems.ts'
 import { PROVIDER_TYPES } from '../tenancy/provider-types/list.ts'
 import { MAX_PROVIDERS_PER_APP, providerCost, providerCountries, providerName } from '../tenancy/providers.ts'
-import { fileSettingsSchema, type SettingsInput, settingsSizeProblems } from '../tenancy/settings.ts'
+import { type SettingsInput, settingsSizeProblems, writtenSettingsSchema } from '../tenancy/settings.ts'
 import { channel, shownName, webAddress, webhookSecret } from '../tenancy/value-schemas.ts'
 
 const id = (prefix: string) =>
@@ -20,7 +20,7 @@ const name = shownName(100)
 /** Settings are checked here and stored as they were written: defaults are resolved when they are read. */
 const settings = z.custom<SettingsInput>().superRefine((written, context) => {
   const size = settingsSizeProblems(written)
-  const checked = size.length > 0 ? { ok: false as const, problems: size } : check(fileSettingsSchema, written)
+  const checked = size.length > 0 ? { ok: false as const, problems: size } : check(writtenSettingsSchema, written)
   if (checked.ok) return
   for (const { path, message } of checked.problems)
     context.addIssue({ code: 'custom', path: pathSegments(path), message })

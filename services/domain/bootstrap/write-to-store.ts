@@ -6,27 +6,22 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { TargetInspector } from '../../../infra/outbound/target-inspector.ts'
-import { ensure, replaceAll, sameJson } from '../../../infra/store/ensure.ts'
+import { ensure, sameJson } from '../../../infra/store/ensure.ts'
+import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import { MODES } from '../../../machines/otp.ts'
 import { replaceBootstrapLists } from '../address-lists/bootstrap-lists.ts'
 import type { CountersignStore } from '../collections.ts'
 import { openAccount } from '../money/batches.ts'
-import { priceUpdate } from '../money/documents.ts'
-import { hashApiKey, keyDocument, last4Of, newApiKey } from '../tenancy/api-keys.ts'
+import { type Price, readPrices, savePrices, sortPrices } from '../money/prices.ts'
+import { hashApiKey, keyDocument, newApiKey } from '../tenancy/api-keys.ts'
 import { challengeSecretChange, challengeSecretProblems, withoutChallengeSecret } from '../tenancy/challenge-secret.ts'
-import { type ApiKey, type App, findProviders, providerContext, providerId } from '../tenancy/documents.ts'
+import { type App, findProviders, providerContext, providerId } from '../tenancy/documents.ts'
 import { openHookSecret, sealHookSecret } from '../tenancy/hook-secrets.ts'
 import { lowBalanceMembers, withLowBalance } from '../tenancy/low-balance.ts'
+import { storedSettings } from '../tenancy/pending-retention.ts'
 import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../webhooks/documents.ts'
 import { createWebhookSecret, newWebhookSecret, withCurrent } from '../webhooks/secrets.ts'
-import type {
-  Bootstrap,
-  BootstrapApp,
-  BootstrapCompany,
-  BootstrapKey,
-  BootstrapProvider,
-  BootstrapWebhook,
-} from './complete-file.ts'
+import type { Bootstrap, BootstrapApp, BootstrapCompany, BootstrapProvider, BootstrapWebhook } from './complete-file.ts'
 
 export interface BootstrapDeps {
   store: CountersignStore
@@ -59,7 +54,7 @@ export async function writeBootstrap(
   }
   const apps = file.companies.flatMap(company => company.apps)
   for (const app of apps) if (app.providers) await ensureProviders(app.id, app.providers, deps)
-  if (file.prices) await replaceAll(deps.store.docs('prices'), file.prices, priceUpdate)
+  if (file.prices) await ensurePrices(file.prices, deps)
   if (file.ip_lists) await replaceBootstrapLists(file.ip_lists, deps)
   for (const app of apps) {
     const secret = app.webhook && (await ensureWebhook(app.id, app.webhook, deps))
@@ -67,6 +62,14 @@ export async function writeBootstrap(
   }
   return { mintedKeys: await ensureKeys(file, deps), mintedSecrets }
 }
+
+const ensurePrices = (prices: readonly Price[], { store }: BootstrapDeps) =>
+  retryAfterLostRace('the prices', async () => {
+    const [docs, wanted] = [store.docs('prices'), sortPrices(prices)]
+    const stored = await readPrices(docs)
+    if (sameJson(stored?.prices ?? [], wanted)) return 'kept'
+    return (await savePrices(docs, stored, wanted)) ? 'changed' : LOST
+  })
 
 type BootstrapRun = BootstrapDeps & Required<Pick<BootstrapDeps, 'minted'>>
 
@@ -109,7 +112,7 @@ const ensureApp = (app: BootstrapApp, companyId: string, { store, keyring, clock
     if (problem) throw new Error(`${id}: ${problem.path} ${problem.message}`)
     return challengeSecretChange(keyring, id, { before, after: settings, secret })
   }
-  return ensure(store.docs('apps'), id, {
+  return ensure<App>(store.docs('apps'), id, {
     create: () => ({
       _id: id,
       company_id: companyId,
@@ -121,9 +124,11 @@ const ensureApp = (app: BootstrapApp, companyId: string, { store, keyring, clock
       rev: 0,
     }),
     update: stored => {
+      const before = { settings: stored.settings, pending_retention: stored.pending_retention ?? null }
+      const wanted = app.settings === null ? before : storedSettings(stored, settings, clock.now())
       const changed = {
         ...(name === null || name === stored.name ? {} : { name }),
-        ...(app.settings === null || sameJson(settings, stored.settings) ? {} : { settings }),
+        ...(sameJson(wanted, before) ? {} : wanted),
         ...secretChange(stored.settings),
         ...hookSecretChange(app, stored.hook_secrets, keyring),
       }
@@ -239,8 +244,9 @@ async function ensureKeys(file: Bootstrap, deps: BootstrapRun): Promise<MintedSe
   )
   const stored = await docs.get(listed.map(({ fromFile }) => fromFile.id))
   for (const { fromFile } of listed) {
-    const changed = changesOf(stored.get(fromFile.id), fromFile)
-    if (changed !== null) await docs.modify({ _id: fromFile.id }, { $set: changed })
+    const { id, name } = fromFile
+    const before = stored.get(id)
+    if (before && name !== null && name !== before.name) await docs.modify({ _id: id }, { $set: { name } })
   }
   const wanted = listed
     .filter(({ fromFile: { id, key } }) => !stored.has(id) || (key === null && deps.minted.has(id)))
@@ -263,14 +269,4 @@ async function ensureKeys(file: Bootstrap, deps: BootstrapRun): Promise<MintedSe
   return wanted.flatMap(({ fromFile: { id, key }, value }) =>
     key === null && isOurs(id, value) ? [{ id, key: value }] : [],
   )
-}
-
-/** The name that the file gives, and the end of a given key that an earlier release did not keep. Null when the stored key has both. */
-function changesOf(stored: ApiKey | undefined, { name, key }: BootstrapKey): Pick<ApiKey, 'name' | 'last4'> | null {
-  if (stored === undefined) return null
-  const changed = {
-    ...(name === null || name === stored.name ? {} : { name }),
-    ...(key === null || stored.last4 !== undefined ? {} : { last4: last4Of(key) }),
-  }
-  return Object.keys(changed).length === 0 ? null : changed
 }

@@ -26,6 +26,7 @@ export const breakerId = ({ app_id, provider, process }: Pick<BreakerDoc, 'app_i
 
 export const BREAKER_COLLECTIONS = {
   breakers: collection<BreakerDoc>({
+    belongsTo: [{ to: 'apps', ofOwner: app_id => ({ app_id }) }],
     indexes: [
       { fields: { app_id: 1 } },
       // The states `half_open` and `open`, which the alphabet puts behind `closed`.

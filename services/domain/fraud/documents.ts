@@ -4,7 +4,7 @@
 // parts of two more. The history of a number or a mailbox is stored for a day, and the tally of a network of suspect
 // client addresses for two hours, each under a keyed index. Decisions show a masked recipient.
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
-import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import { collection, idsUnder, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { NumberHistory } from '../../../machines/fraud.number.ts'
 import type { Block } from '../../../machines/fraud.number-block.ts'
@@ -61,12 +61,24 @@ export interface GuardScope extends AppMode {
 /** `name` is a country (`GB`), a range (`+447700`), the keyed index of a mail domain, or one of those in machines/fraud.groups.ts. */
 export const tallyId = (scope: GuardScope, name: string): string => counterKey(scope, scope.kind, name)
 
+/** Many small documents, read by their ids. */
+const COUNTED = {
+  indexes: [],
+  purged: true,
+  sharding: { key: { _id: 'hashed' }, byId: { asker: 'sweeper', why: 'apps that are deleted' } },
+} as const
+
 export const FRAUD_COLLECTIONS = {
-  fraud_tallies: collection<TallyDoc>({ indexes: [{ fields: { app_id: 1, _id: 1 } }], purged: true }),
-  fraud_blocks: collection<BlockDoc>({ indexes: [], purged: true, sharding: { key: { _id: 'hashed' } } }),
-  fraud_numbers: collection<HistoryDoc>({ indexes: [], purged: true, sharding: { key: { _id: 'hashed' } } }),
-  fraud_networks: collection<TallyDoc>({ indexes: [], purged: true, sharding: { key: { _id: 'hashed' } } }),
+  fraud_tallies: collection<TallyDoc>({
+    belongsTo: [{ to: 'apps', ofOwner: app_id => ({ app_id }) }],
+    indexes: [{ fields: { app_id: 1, _id: 1 } }],
+    purged: true,
+  }),
+  fraud_blocks: collection<BlockDoc>({ ...COUNTED, belongsTo: [{ to: 'apps', ofOwner: idsUnder }] }),
+  fraud_numbers: collection<HistoryDoc>({ ...COUNTED, belongsTo: [{ to: 'apps', ofOwner: idsUnder }] }),
+  fraud_networks: collection<TallyDoc>({ ...COUNTED, belongsTo: [{ to: 'apps', ofOwner: idsUnder }] }),
   fraud_decisions: collection<DecisionDoc>({
+    belongsTo: [{ to: 'apps', ofOwner: app_id => ({ app_id }) }],
     indexes: [
       {
         fields: { app_id: 1, _id: -1 },

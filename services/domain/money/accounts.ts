@@ -36,6 +36,15 @@ export interface Accounts {
   settled(): Promise<void>
 }
 
+/** It was deleted. */
+export class NoSuchCompany extends Error {
+  override name = 'NoSuchCompany'
+
+  constructor(company_id: string) {
+    super(`there is no company ${company_id}`)
+  }
+}
+
 export interface AccountsDeps {
   store: MoneyStore
   clock: Pick<Clock, 'now' | 'after'>
@@ -55,8 +64,9 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
   const ledgerWriter = createLedgerWriter({ companies, ledger, clock, log })
 
   async function accountOf(company_id: string): Promise<AccountDoc> {
-    const company = await getOne(companies, company_id)
-    if (!company) throw new Error(`there is no company ${company_id}`)
+    // A primary of the store that was cut off may answer from before the company was made.
+    const company = (await getOne(companies, company_id)) ?? (await getOne(companies, company_id, { certain: true }))
+    if (!company) throw new NoSuchCompany(company_id)
     return company
   }
 

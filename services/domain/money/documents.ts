@@ -1,8 +1,9 @@
-// Money as it is stored: a company's balance, the ledger of the entries that led to it, and the prices of messages.
+// Money as it is stored: a company's balance, the ledger of the entries that led to it. Prices: prices.ts.
 import { SWEPT } from '../../../infra/partitions.ts'
-import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
+import type { RevisedDoc } from '../../../infra/store/docs.ts'
 import { type CollectionSpec, collection, type StoreOf } from '../../../infra/store/store.ts'
-import type { Channel, Priced } from '../../../machines/channels.ts'
+import type { Channel } from '../../../machines/channels.ts'
+import { PRICE_COLLECTIONS } from './prices.ts'
 
 /** `hold`: a delivery was accepted. `refund`: the delivery failed. `void`: the delivery was never made;
  *  with 0, it was erased, and stays paid. `recharge`: the code of a refunded delivery was entered, so it is charged again. */
@@ -67,6 +68,9 @@ export interface Account {
   behind_at?: number
   /** The last entry of which the ledger says which provider took its message; absent before the first. */
   settled_seq?: number
+  /** The last entry that is counted in the statistics, and the latest time of it and those before it; absent before the first. */
+  counted_seq?: number
+  counted_at?: number
   /** What was spent below spend caps, by `capKey`. */
   spent: Record<string, number>
 }
@@ -81,8 +85,10 @@ export interface LedgerDoc extends LedgerItem, RevisedDoc {
   partition?: number
   /** The provider that took the message of the entry; null where none did. Absent until it is settled: settled-entries.ts. */
   provider?: string | null
-  /** Of a hold: how many calls of providers accepted its message. */
+  /** How many calls of providers accepted its message. Settled with the provider, like the next. */
   accepted?: number
+  /** How many calls of providers had no answer, so that they may have accepted it; absent where none. */
+  unanswered?: number
 }
 
 /** Ids sort by the entries' numbers within a company. */
@@ -152,45 +158,10 @@ export const rechargeEntry = (otp_id: string, delivery_id: string, micros: numbe
   message: null,
 })
 
-export interface Price extends Doc {
-  channel: Channel
-  /** Of a reply in a WhatsApp chat; absent for other messages. */
-  kind?: 'reply' | undefined
-  /** ISO 3166-1 alpha-2, or `ANY_COUNTRY` for every country without a price of its own. */
-  country: string
-  micros: number
-}
-
-export const priceId = (priced: Priced, country: string): string => `${priced}:${country}`
-
-export const ANY_COUNTRY = '*'
-
-export const priceDoc = (price: Omit<Price, '_id'>): Price => ({
-  _id: priceId(price.kind ?? price.channel, price.country),
-  channel: price.channel,
-  ...(price.kind && { kind: price.kind }),
-  country: price.country,
-  micros: price.micros,
-})
-
-/** Null where the stored price is the wanted one. */
-export const priceUpdate = (stored: Pick<Price, 'micros'>, { micros }: Pick<Price, 'micros'>) =>
-  stored.micros === micros ? null : { $set: { micros } }
-
-/** The price of a message: that of its country, or that of all other countries, or nothing. */
-export type PriceList = (priced: Priced, country: string | null) => number
-
-export function priceList(prices: readonly Price[]): PriceList {
-  const micros = new Map(prices.map(price => [price._id, price.micros]))
-  return (priced, country) =>
-    (country === null ? undefined : micros.get(priceId(priced, country))) ??
-    micros.get(priceId(priced, ANY_COUNTRY)) ??
-    0
-}
-
 export const MONEY_COLLECTIONS = {
-  prices: collection<Price>({ indexes: [] }),
+  ...PRICE_COLLECTIONS,
   ledger: collection<LedgerDoc>({
+    belongsTo: [{ to: null, why: 'the books: an entry outlives its company' }],
     indexes: [
       { fields: { company_id: 1, _id: -1 } },
       { fields: { company_id: 1, entry: 1 }, unique: true },

@@ -1,9 +1,10 @@
 // The months of a time zone. In: a month such as "2026-11", and an IANA time zone. Out: its first moment, and that of the next month.
 
-/** Of a company that has chosen none. */
+/** The time zone of a company that has chosen none. */
 export const DEFAULT_TIMEZONE = 'UTC'
 
-export const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/
+/** `Date` takes a year below 100 for one of the last century. */
+export const MONTH = /^[12]\d{3}-(0[1-9]|1[0-2])$/
 
 export function monthRange(month: string, timezone: string): { from: number; until: number } {
   const [year = 0, number = 1] = month.split('-').map(Number)

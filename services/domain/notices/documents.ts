@@ -3,6 +3,7 @@
 import type { RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection } from '../../../infra/store/store.ts'
 import type { OpsEventType } from '../../../machines/webhook-events.ts'
+import type { PendingRetention } from '../tenancy/documents.ts'
 
 export interface NoticeDoc extends RevisedDoc {
   /** Names the incident: what is wrong, and how often it was before (`incidentName`). Unique, so that processes that see the same incident
@@ -12,10 +13,12 @@ export interface NoticeDoc extends RevisedDoc {
   company_id: string
   /** Absent where it is about the company. */
   app_id?: string
-  /** What it is about: a company or an endpoint by its id, a provider by its name. */
+  /** What it is about: a company, an app or an endpoint by its id, a provider by its name. */
   subject: string
   /** Where it was so when it began, of `ops.provider_silent`. */
   countries?: string[]
+  /** What was asked for, of `ops.retention_shortened`, and the days that hold until then. */
+  retention?: PendingRetention & { days_before: number }
   at: number
   /** When it was last seen, to within some minutes. */
   seen_at: number
@@ -44,7 +47,12 @@ export const NOTICE_RETENTION_DAYS = 90
 
 export const NOTICE_COLLECTIONS = {
   notices: collection<NoticeDoc>({
+    belongsTo: [
+      { to: 'companies', ofOwner: company_id => ({ company_id }) },
+      { to: 'apps', ofOwner: app_id => ({ app_id }) },
+    ],
     indexes: [
+      { fields: { app_id: 1, _id: 1 }, partial: { app_id: { $gt: '' } } },
       { fields: { incident: 1 }, unique: true },
       { fields: { company_id: 1, _id: -1 } },
       { fields: { type: 1, open_since: 1 }, partial: { open_since: { $gt: 0 } } },

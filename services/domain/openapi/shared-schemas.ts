@@ -100,7 +100,7 @@ export const notAllowedCause = z.enum(NOT_ALLOWED_CAUSES).meta({
 export const channelReason = z.enum(CHANNEL_REASONS).meta({
   id: 'ChannelReason',
   description:
-    "Why a send does not use a channel. `off`: the app's settings do not allow it. `recipient`: email reaches addresses, the other channels phone numbers. `number_kind`: the app does not use the channel for numbers of this kind. `country`: no provider of the channel serves the country. `no_provider`: the channel has none. `provider_paused`: those that serve the country are paused. `not_in_order`: the routing order leaves it out.",
+    "Why a send does not use a channel. `off`: the app's settings do not allow it. `recipient`: email reaches addresses, the other channels phone numbers. `number_kind`: the app does not use the channel for numbers of this kind. `country`: no provider of the channel serves the country. `no_provider`: the channel has none. `provider_paused`: those that serve the country are paused. `stopped`: the recipient asked for no more messages on it (STOP). `code_length`: the app's codes have more digits than the channel takes. `not_in_order`: the routing order leaves it out.",
 })
 
 const refusedChannel = z

@@ -1,6 +1,7 @@
 // Erases verifications that have ended, with all that belongs to them. In: verifications. Out: how many documents were erased. The
 // verifications themselves go last, so that an erasure that was cut off finds them again.
-import { type OtpDoc, ownedBy, type VerificationStore } from '../verifications/documents.ts'
+import { idsUnder } from '../../../infra/store/store.ts'
+import type { OtpDoc, VerificationStore } from '../verifications/documents.ts'
 
 export interface ErasedCounts {
   verifications: number
@@ -69,7 +70,7 @@ async function eraseOwned(
   let erased = 0
   for (let at = 0; at < owners.length; at += OWNERS_PER_QUERY) {
     const some = owners.slice(at, at + OWNERS_PER_QUERY)
-    const $or = some.map(ownedBy)
+    const $or = some.map(idsUnder)
     erased += await store.docs(collection).remove({ $or }, MAX_DOCS_PER_QUERY)
   }
   return erased

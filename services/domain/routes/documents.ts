@@ -2,7 +2,7 @@
 // (`StatsDoc.routes`), so that both are counted again together. The sweeper makes facts from the counts, and the channel processes and the
 // admin API read the facts.
 import type { RevisedDoc } from '../../../infra/store/docs.ts'
-import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import { collection, idsUnder, type StoreOf } from '../../../infra/store/store.ts'
 import { HOUR_MS } from '../../../infra/time.ts'
 import { MAX_CODE_LIFE_MS } from '../../../machines/otp.code-life.ts'
 import { agedFacts } from '../../../machines/routes.estimate.ts'
@@ -54,7 +54,7 @@ export const factsNow = (doc: RouteFactsDoc | undefined, now: number): RouteFact
 export interface RouteOutagesDoc extends RevisedDoc {
   /** When it was last seen to work. */
   working_until: number
-  /** Of the time for which slots are kept. */
+  /** The outages in the time for which slots are kept. */
   outages: Outage[]
 }
 
@@ -68,12 +68,17 @@ export const newOutagesDoc = (now: number): RouteOutagesDoc => ({
 })
 
 export const ROUTE_COLLECTIONS = {
-  route_slots: collection<RouteSlotsDoc>({ indexes: [{ fields: { changed_at: 1 } }], purged: true }),
+  route_slots: collection<RouteSlotsDoc>({
+    belongsTo: [{ to: 'apps', ofOwner: idsUnder }],
+    indexes: [{ fields: { changed_at: 1 } }],
+    purged: true,
+  }),
   route_facts: collection<RouteFactsDoc>({
+    belongsTo: [{ to: 'apps', ofOwner: _id => ({ _id }) }],
     indexes: [{ fields: { silent: 1 }, partial: { silent: { $gt: 0 } } }],
     purged: true,
   }),
-  route_outages: collection<RouteOutagesDoc>({ indexes: [] }),
+  route_outages: collection<RouteOutagesDoc>({ belongsTo: [{ to: null, why: 'of the deployment' }], indexes: [] }),
 }
 
 export type RouteStore = StoreOf<typeof ROUTE_COLLECTIONS>

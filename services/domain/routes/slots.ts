@@ -11,7 +11,7 @@ export type StoredSlots = string
 
 /** The length of a document. */
 export const SLOTS_DOC_MS = 10 * MINUTE_MS
-/** Of one document. What is more is left out: then the hours alone count it. */
+/** The most in one document. What is more is left out: then the hours alone count it. */
 const MAX_ROUTES_IN_SLOTS = 500
 
 export const slotsDocOf = (at: number): number => at - (at % SLOTS_DOC_MS)

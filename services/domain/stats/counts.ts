@@ -121,7 +121,7 @@ function addStoredCell(to: Cell, text: string, start: number, end: number): void
   let number = 0
   let sign = 1
   let position = 0
-  /** Of the approvals whose number comes next; null where a count comes next. */
+  /** The step of the approvals whose number comes next; null where a count comes next. */
   let step: number | null = null
   for (let at = start; at <= end; at += 1) {
     // The end of the cell ends a number, too.

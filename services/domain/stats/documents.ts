@@ -1,10 +1,18 @@
 // What is stored of statistics: counts by app, mode and hour, and by day once all hours of the day are final. There are no ids of
 // verifications and no recipients in them.
 import type { RevisedDoc } from '../../../infra/store/docs.ts'
-import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import { collection, idsUnder, type StoreOf } from '../../../infra/store/store.ts'
 import type { Mode } from '../../../machines/otp.ts'
 import type { Dimension } from './contribution.ts'
 import type { StoredCells } from './counts.ts'
+
+/** In micro-units. It does not say by provider: which one took a message is known hours later. */
+export interface Spend {
+  /** The last entry of the ledger that is counted here, so that each is counted once, however often it is read. */
+  seq: number
+  channel: Record<string, number>
+  country: Record<string, number>
+}
 
 /** One app's and mode's hour or day. */
 export interface StatsDoc extends RevisedDoc {
@@ -18,6 +26,8 @@ export interface StatsDoc extends RevisedDoc {
   routes?: StoredCells
   /** Refused sends by country. They have no verification, so nothing can count them again. */
   refused: Record<string, number>
+  /** What messages cost, less what was given back; absent before the first entry. Counted from the ledger alone. */
+  spend?: Spend
   /** Set when verifications of the hour were erased: it cannot be counted again, and keeps what was counted. */
   erased?: true
   purge_at: Date
@@ -42,9 +52,13 @@ export const hourId = (app_id: string, mode: Mode, start: number): string => idO
 export const dayId = (app_id: string, mode: Mode, start: number): string => idOf(app_id, mode, isoDay(start))
 
 export const STATS_COLLECTIONS = {
-  stats_hours: collection<StatsDoc>({ indexes: [{ fields: { start: 1 } }], purged: true }),
-  stats_days: collection<StatsDoc>({ indexes: [], purged: true }),
-  stats_progress: collection<StatsProgressDoc>({ indexes: [] }),
+  stats_hours: collection<StatsDoc>({
+    belongsTo: [{ to: 'apps', ofOwner: idsUnder }],
+    indexes: [{ fields: { start: 1 } }],
+    purged: true,
+  }),
+  stats_days: collection<StatsDoc>({ belongsTo: [{ to: 'apps', ofOwner: idsUnder }], indexes: [], purged: true }),
+  stats_progress: collection<StatsProgressDoc>({ belongsTo: [{ to: null, why: 'of the deployment' }], indexes: [] }),
 }
 
 export type StatsStore = StoreOf<typeof STATS_COLLECTIONS>

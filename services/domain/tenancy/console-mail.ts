@@ -53,7 +53,7 @@ export const createConsoleMails =
   (deps: {
     broker: Pick<Broker, 'request'>
     keyring: Pick<Keyring, 'seal'>
-    /** Of a call to a vendor. */
+    /** How long a call to a vendor may take. */
     vendorTimeoutMs: number
   }): SendConsoleMail =>
   async (mail, trace) => {

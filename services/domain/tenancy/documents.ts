@@ -19,8 +19,10 @@ import type { SettingsInput } from './settings.ts'
 export interface Closable {
   /** Absent or null while it is open. */
   closed_at?: number | null
-  /** True when an operator closed it: then only an operator reopens it. Absent where it was closed by others, or by a former release. */
+  /** True when an operator closed it: then only an operator reopens it. Absent where it was closed by others. */
   closed_by_operator?: boolean
+  /** When its deletion was asked for. From then on it is found by none but the sweeper, which removes what belongs to it, and then it. */
+  deleted_at?: number
 }
 
 export const isClosed = (doc: Closable | undefined): boolean => (doc?.closed_at ?? null) !== null
@@ -40,18 +42,27 @@ export interface Company extends RevisedDoc, Account, Closable {
   max_users?: number
 }
 
-/** Of a company, closed apps and invitations included, unless an operator has set another number. */
+/** How many a company may have, closed apps and invitations included, unless an operator has set another number. */
 export const MAX_APPS = 100
 export const MAX_USERS = 200
+
+/** A shorter retention, and from when it is in force. */
+export interface PendingRetention {
+  retention_days: number
+  effective_at: number
+}
 
 export interface App extends RevisedDoc, Closable {
   company_id: string
   name: string
   /** As they were written: defaults are resolved when they are read. */
   settings: SettingsInput
-  /** Of the logins that sign their calls at /hooks/…, sealed: which of them signed a call decides its mode. */
+  /** A shorter `retention_days` than that of the settings, from when it is in force: settingsAt (pending-retention.ts). Absent or null:
+   *  none. */
+  pending_retention?: PendingRetention | null
+  /** The secrets of the logins that sign their calls at /hooks/…, sealed: which of them signed a call decides its mode. */
   hook_secrets?: HookSecretsOfApp
-  /** Of the widget of challenges, sealed. The settings hold its fingerprint. */
+  /** The secret of the widget of challenges, sealed. The settings hold its fingerprint. */
   challenge_secret?: string | null
   created_at: number
 }
@@ -78,8 +89,8 @@ export interface ApiKey extends Doc {
   hash: string
   /** For people, who tell keys apart by it. Absent or null: none. */
   name?: string | null
-  /** The last four characters of the key's value. Absent in keys of releases that did not keep it. */
-  last4?: string
+  /** The last four characters of the key's value. */
+  last4: string
   created_at: number
   revoked_at: number | null
   /** The beginning of the minute in which the key was last accepted; absent before the first use. */
@@ -114,9 +125,25 @@ export const providerId = (appId: string, name: string): string => `${appId}:${n
 /** The context that a sealed config is bound to. */
 export const providerContext = (id: string): string => `provider:${id}`
 
+/** What is left of an app or a company that was deleted: what names it in the ledger and on statements. The id is that of the app or
+ *  company. */
+export interface DeletionDoc extends Doc {
+  company_id: string
+  name: string
+  closed_at: number
+  /** When its deletion was asked for. */
+  asked_at: number
+  /** When nothing else was left of it. */
+  done_at: number
+  /** Of a company: how far its ledger goes. */
+  account?: Pick<Account, 'balance' | 'seq' | 'settled_seq'> & Pick<Company, 'timezone'>
+}
+
 export const TENANCY_COLLECTIONS = {
   companies: collection<Company>({
+    belongsTo: [{ to: null, why: 'the owner of all others' }],
     indexes: [
+      { fields: { deleted_at: 1 }, partial: { deleted_at: { $gt: 0 } }, scatter: SWEPT },
       { fields: { behind_at: 1 }, partial: { behind_at: { $gt: 0 } }, scatter: SWEPT },
       {
         fields: { low_balance_watch: 1, _id: 1 },
@@ -127,9 +154,31 @@ export const TENANCY_COLLECTIONS = {
     // Few, but every paid send writes one of them.
     sharding: { key: { _id: 'hashed' }, byId: { asker: 'people', why: 'lists' } },
   }),
-  apps: collection<App>({ indexes: [{ fields: { company_id: 1, _id: 1 } }] }),
-  keys: collection<ApiKey>({ indexes: [{ fields: { hash: 1 }, unique: true }, { fields: { app_id: 1, _id: 1 } }] }),
-  providers: collection<Provider>({ indexes: [{ fields: { app_id: 1, position: 1, _id: 1 } }] }),
+  apps: collection<App>({
+    // Each is deleted before its company is (services/sweeper/deletions.ts).
+    belongsTo: [{ to: 'companies', erasedWithOwner: true }],
+    indexes: [
+      { fields: { company_id: 1, _id: 1 } },
+      { fields: { deleted_at: 1 }, partial: { deleted_at: { $gt: 0 } } },
+      // Those whose owners are told of it.
+      {
+        fields: { 'pending_retention.effective_at': 1 },
+        partial: { 'pending_retention.effective_at': { $gt: 0 } },
+      },
+    ],
+  }),
+  keys: collection<ApiKey>({
+    belongsTo: [{ to: 'apps', ofOwner: app_id => ({ app_id }) }],
+    indexes: [{ fields: { hash: 1 }, unique: true }, { fields: { app_id: 1, _id: 1 } }],
+  }),
+  providers: collection<Provider>({
+    belongsTo: [{ to: 'apps', ofOwner: app_id => ({ app_id }) }],
+    indexes: [{ fields: { app_id: 1, position: 1, _id: 1 } }],
+  }),
+  deletions: collection<DeletionDoc>({
+    belongsTo: [{ to: null, why: 'it names in the ledger what is gone' }],
+    indexes: [],
+  }),
 }
 
 /** With the webhook endpoints, because tenancy.ts reads them too. */

@@ -22,10 +22,6 @@ export const guessesPerDay = ({ verify_attempts, limits }: GuessSettings): numbe
 
 export const exceedsGuessBudget = (settings: GuessSettings): boolean => guessesPerDay(settings) > guessBudget(settings)
 
-/** Earlier releases counted `recipient_verify` once. What they accepted may be stored; what they refused never was. */
-export const exceedsFormerGuessBudget = (settings: GuessSettings): boolean =>
-  exceedsGuessBudget(settings) && allowedPerDay(settings.limits.recipient_verify) > guessBudget(settings)
-
 /** The most guesses per recipient and day that a code of this length allows. */
 export const guessBudget = ({ code }: GuessSettings): number => 10 ** code.length / MIN_GUESS_ODDS
 

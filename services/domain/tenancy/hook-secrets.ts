@@ -21,7 +21,7 @@ export const isHookSecret = (text: string): boolean => {
 /** The secrets in a text as a login shows them. The version before each is not part of it. */
 const secretsIn = (text: string): string[] => text.split('|').map(secret => secret.trim().replace(/^v1,/, ''))
 
-/** Of one mode: what a login shows, or a list of that; null or an empty list: none. `mayBe`: what else may stand in it. */
+/** The secrets of one mode: what a login shows, or a list of that; null or an empty list: none. `mayBe`: what else may stand in it. */
 export const hookSecrets = (mayBe: (text: string) => boolean = () => false) =>
   z
     .union([z.string(), z.array(z.string())], 'must be a text or a list of texts')

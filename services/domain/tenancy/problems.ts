@@ -13,15 +13,14 @@ export type CheckResult<T> = { ok: true; value: T } | { ok: false; problems: Inp
 
 export function check<S extends z.ZodType>(schema: S, input: unknown): CheckResult<z.output<S>> {
   const { result, problemsOf } = parse(schema, input)
-  // zod silently drops an own member `__proto__` from records, but settings are stored as they were written.
-  const hidden = [...hiddenMembers(input), ...(result.success ? halfCharacters(input) : [])]
+  const hidden = result.success ? hiddenMembersAndHalfCharacters(input) : hiddenMembers(input)
   if (result.success && hidden.length === 0) return { ok: true, value: result.data }
   const issues = result.success ? [] : result.error.issues
   return { ok: false, problems: unique([...issues.flatMap(problemsOf), ...hidden]) }
 }
 
 export interface MemberProblems {
-  /** Of values, and of record keys that are not allowed. */
+  /** Problems of values, and of record keys that are not allowed. */
   values: InputProblem[]
   /** Unknown members, and record keys that are not allowed. */
   names: InputProblem[]
@@ -48,11 +47,13 @@ export function checkMembers<S extends z.ZodType>(
 export const isWhole = (text: string): boolean => !/\p{Cs}/u.test(text)
 export const HALF_CHARACTERS = 'must hold no half characters'
 
-/** As in `hiddenMembers`, texts in lists are skipped: they have patterns of their own. */
-const halfCharacters = (input: unknown): InputProblem[] =>
+/** Texts in lists are skipped: they have patterns of their own. */
+const hiddenMembersAndHalfCharacters = (input: unknown): InputProblem[] =>
   typeof input === 'string' && !isWhole(input)
     ? [{ path: '', message: HALF_CHARACTERS }]
     : problemsWithin(input, (name, value) => {
+        const hidden = hiddenMember(name)
+        if (hidden !== null) return hidden
         if (!isWhole(name)) return { message: `${HALF_CHARACTERS} in names`, isOfOwner: true }
         return typeof value === 'string' && !isWhole(value) ? { message: HALF_CHARACTERS } : null
       })
@@ -89,14 +90,17 @@ function parse<S extends z.ZodType>(schema: S, input: unknown) {
   return { result, problemsOf }
 }
 
-/** Of one object. Finding the name that was meant takes time. */
+/** The most in one object. Finding the name that was meant takes time. */
 const MAX_EXPLAINED_NAMES = 20
 
 const namesOf = (schema: z.core.$ZodType | undefined): string[] =>
   schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
 
-const hiddenMembers = (input: unknown): InputProblem[] =>
-  problemsWithin(input, name => (name === '__proto__' ? { message: unknownMemberWords(name, []) } : null))
+/** zod silently drops an own member `__proto__` from records, but settings are stored as they were written. */
+const hiddenMember = (name: string): { message: string } | null =>
+  name === '__proto__' ? { message: unknownMemberWords(name, []) } : null
+
+const hiddenMembers = (input: unknown): InputProblem[] => problemsWithin(input, hiddenMember)
 
 /** Asks about each member of each object. What is within a member that is a problem is not looked at. The members of an array have no names,
  *  and its texts are skipped because a list may hold millions of them. A path is written only for a problem: a body may hold a hundred

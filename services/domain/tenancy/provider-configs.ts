@@ -2,11 +2,16 @@
 // resolved when it is read.
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
-import { isJsonObject, type JsonObject } from '../../../infra/json-object.ts'
+import { countValues, isJsonObject, type JsonObject } from '../../../infra/json-object.ts'
 import type { ConfigField, ProviderDeclaration } from './provider-types/declaration.ts'
 import { baseUrl, domain, text, webAddress } from './value-schemas.ts'
 
 const MAX_LINES_LENGTH = 10_000
+
+/** Of headers, and of members and items of a body: the value of each may be a secret, whose fingerprint takes its time. */
+const MAX_VALUES = 200
+const hasFewValues = (value: unknown): boolean => countValues(value) <= MAX_VALUES
+const TOO_MANY_VALUES = `has more than ${MAX_VALUES} members and items`
 
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, 'must be the name of an HTTP header')
 const headerValue = z
@@ -20,8 +25,8 @@ const SCHEMAS_BY_KIND = {
   number: ({ max = Number.MAX_SAFE_INTEGER }: ConfigField) => z.int().min(1).max(max),
   switch: () => z.boolean(),
   choice: ({ choices = [] }: ConfigField) => z.enum(choices),
-  headers: () => z.record(headerName, headerValue),
-  json: () => z.json(),
+  headers: () => z.record(headerName, headerValue).refine(hasFewValues, TOO_MANY_VALUES),
+  json: () => z.json().refine(hasFewValues, TOO_MANY_VALUES),
   url: () => webAddress,
   base_url: () => baseUrl,
   host: () => z.string().regex(/^[A-Za-z0-9._:-]{1,253}$/, 'must be a host name or an IP address'),

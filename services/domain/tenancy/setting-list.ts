@@ -31,7 +31,7 @@ const NO_WORDS = { title: '', description: '', more: '', values: '', example: ''
 export interface Setting extends Readonly<typeof NO_WORDS> {
   path: SettingPath
   kind: SettingKind
-  /** Of a number, or of each number of a list. */
+  /** The bounds of a number, or of each number of a list. */
   bounds: { min: number; max: number } | null
   choices: Readonly<Record<string, Choice>>
   /** Null: a session may make any change of it. */
@@ -54,8 +54,8 @@ function settingsIn(group: z.ZodObject, defaults: Values, above: string, screenA
     const words = { ...NO_WORDS, screen: screenAbove, ...(member.meta() as Partial<typeof NO_WORDS>) }
     if (words.title === '') throw new Error(`the setting ${path} has no title`)
     const choices = CHOICES.get(schema instanceof z.ZodArray ? schema.element : schema) ?? {}
-    const { stepUp = null } = member.meta() as { stepUp?: SettingStepUp }
     const kind = kindOf(member)
+    const { stepUp = kind === 'rules' ? 'raised_tenfold' : null } = member.meta() as { stepUp?: SettingStepUp }
     return { ...words, path, kind, bounds: boundsOf(schema), choices, stepUp, default: defaults[name] }
   })
 }

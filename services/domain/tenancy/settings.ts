@@ -2,18 +2,10 @@
 // Settings are stored as they were written. Defaults are resolved when they are read, so that a new default reaches every app that has
 // not set the member.
 import { Buffer } from 'node:buffer'
-import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { isJsonObject } from '../../../infra/json-object.ts'
+import { countValues, isJsonObject } from '../../../infra/json-object.ts'
 import { type AppSettings, declaredSettings, withDerivedDefaults } from '../../../machines/settings.ts'
-import {
-  exceedsFormerGuessBudget,
-  exceedsGuessBudget,
-  type GuessSettings,
-  guessBudget,
-  guessesPerDay,
-  MIN_GUESS_ODDS,
-} from './guess-budget.ts'
+import { exceedsGuessBudget, type GuessSettings, guessBudget, guessesPerDay, MIN_GUESS_ODDS } from './guess-budget.ts'
 import { resolveDefaults } from './parse-stored.ts'
 import type { InputProblem } from './problems.ts'
 
@@ -29,22 +21,24 @@ const linkMembers = z.object({ channels: z.object({ whatsapp }) })
 /** Runs a rule where `members` have no problem. */
 const where = (members: z.ZodType) => (payload: { value: unknown }) => members.safeParse(payload.value).success
 
-const settingsRules = declaredSettings
+/** Settings as they are loaded: they were checked when they were written. */
+export const settingsSchema = declaredSettings.transform(withDerivedDefaults)
+
+/** Every rule of a list is a window to count in, so a long list makes each send slow. */
+const MAX_RULES = 10
+
+/** Settings as they are written, by a patch or a bootstrap file. */
+export const writtenSettingsSchema = declaredSettings
   .refine(settings => settings.verify_attempts * 2_000 <= 10 ** settings.code.length, {
     path: ['verify_attempts'],
     message: 'allows too many guesses at so short a code: attempts ÷ 10^length must not exceed 1/2000',
     when: where(codeMembers),
   })
-  .refine(settings => !exceedsFormerGuessBudget(settings), guessRefusal())
-
-/** Settings as they are loaded. Earlier releases stored link modes without a business number: such a mode is not usable. They also stored
- *  settings that exceed the guess budget as it is counted now: these stay as they are, with a warning. And longer lists of rules. */
-export const settingsSchema = settingsRules.transform(withDerivedDefaults)
-
-/** Every rule of a list is a window to count in, so a long list makes each send slow. */
-const MAX_RULES = 10
-
-const writtenRules = settingsRules
+  .refine(settings => !exceedsGuessBudget(settings), {
+    path: ['limits', 'recipient_verify'],
+    error: ({ input }) => guessProblem(input as AppSettings),
+    when: where(guessMembers),
+  })
   .superRefine(({ limits }, context) => {
     for (const [name, list] of Object.entries(limits))
       if (Array.isArray(list) && list.length > MAX_RULES)
@@ -61,6 +55,7 @@ const writtenRules = settingsRules
     for (const { path, message } of widgetProblems(payload.value))
       payload.issues.push({ code: 'custom', input: payload.value, path, message })
   })
+  .transform(withDerivedDefaults)
 
 const challengeMembers = z.object({
   challenge: declaredSettings.shape.challenge,
@@ -86,7 +81,8 @@ function widgetProblems({ challenge, allowed_origins }: Pick<AppSettings, 'chall
   ]
 }
 
-/** Of an app's settings as they are written, as JSON in UTF-8: every process keeps the settings of its apps in memory. */
+/** The most that an app's settings may have as they are written, as JSON in UTF-8: every process keeps the settings of
+ *  its apps in memory. */
 export const MAX_SETTINGS_BYTES = 256 * 1024
 /** Members and items of lists, of all of them together. More than all countries, languages and rules have, and few
  *  enough to be checked in a moment, however wrong they are. */
@@ -108,46 +104,10 @@ export function settingsSizeProblems(settings: unknown): InputProblem[] {
     .map(([channel]) => ({ path: `texts.${channel}`, message: `has more than ${MAX_LANGUAGES} languages` }))
 }
 
-/** Members and items at any depth. */
-function countValues(value: unknown): number {
-  let count = 0
-  for (const stack = [value]; stack.length > 0; ) {
-    const one = stack.pop()
-    if (typeof one !== 'object' || one === null) continue
-    const inner = Array.isArray(one) ? one : Object.values(one)
-    count += inner.length
-    for (const each of inner) if (typeof each === 'object') stack.push(each)
-  }
-  return count
-}
-
-/** Settings in a bootstrap file, which may be those that are stored. Whether they are, and may exceed the guess budget, is found out when
- *  the file is compared with the store. */
-export const fileSettingsSchema = writtenRules.transform(withDerivedDefaults)
-
-/** Settings as they are written. */
-export const writtenSettingsSchema = writtenRules
-  .refine(settings => !exceedsGuessBudget(settings), guessRefusal())
-  .transform(withDerivedDefaults)
-
-export const lacksBusinessNumber = (settings: z.input<typeof whatsapp> | undefined): boolean =>
+const lacksBusinessNumber = (settings: z.input<typeof whatsapp> | undefined): boolean =>
   (settings?.mode ?? 'template') !== 'template' && (settings?.business_number ?? null) === null
 
-function guessRefusal() {
-  return {
-    path: ['limits', 'recipient_verify'],
-    error: ({ input }: { input?: unknown }) => guessProblem(input as AppSettings),
-    when: where(guessMembers),
-  }
-}
-
-/** Whether two settings, as they are written, allow the same guesses. */
-export function haveSameGuessMembers(one: unknown, other: unknown): boolean {
-  const [first, second] = [guessMembers.safeParse(one), guessMembers.safeParse(other)]
-  return first.success && second.success && isDeepStrictEqual(first.data, second.data)
-}
-
-export const guessProblem = (settings: GuessSettings): string =>
+const guessProblem = (settings: GuessSettings): string =>
   `allows ${guessesPerDay(settings)} guesses per recipient and day with limits.recipient and verify_attempts; ` +
   `a code of ${settings.code.length} digits allows ${guessBudget(settings)} (1/${MIN_GUESS_ODDS} of all codes)`
 

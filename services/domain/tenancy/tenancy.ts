@@ -4,6 +4,8 @@
 // Configs and secrets that cannot be unsealed are left out, so that an app loses one provider and not all of them. A provider whose data
 // key is missing is listed as `unreadable`: it works again once the key is configured again. A provider whose type this release does not
 // know is left out as well: a newer release stored it, and was rolled back.
+
+import type { Clock } from '../../../infra/clock.ts'
 import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Logger } from '../../../infra/log/log.ts'
@@ -28,6 +30,7 @@ import {
   scopeOf,
   type TenancyStore,
 } from './documents.ts'
+import { settingsAt } from './pending-retention.ts'
 import { isProviderType } from './provider-types/list.ts'
 import { resolveProvider, type TypedProviderConfig } from './providers.ts'
 import { resolveSettings } from './settings.ts'
@@ -37,7 +40,7 @@ export interface TenantApp {
   company_id: string
   name: string
   settings: AppSettings
-  /** Of the widget of challenges; to be unsealed with `challengeSecretContext`. */
+  /** The secret of the widget of challenges; to be unsealed with `challengeSecretContext`. */
   sealed_challenge_secret: string | null
 }
 
@@ -64,9 +67,9 @@ export interface AppProviders {
 
 export interface HookSecrets {
   company_id: string
-  /** Of both modes. */
+  /** The secrets of both modes. */
   secrets: { mode: Mode; secret: string }[]
-  /** Of a secret that cannot be read now. */
+  /** The key of a secret that cannot be read now. */
   missingKey: MissingKey | null
 }
 
@@ -79,7 +82,7 @@ export interface Tenancy {
   providersOf(appId: string, channel?: Channel): Promise<AppProviders>
   /** The oldest first. */
   webhooks(appId: string): Promise<TenantWebhook[]>
-  /** Of an app; see `Closable`. */
+  /** Whether the company of an app is closed; see `Closable`. */
   isCompanyClosed(appId: string): Promise<boolean>
 }
 
@@ -89,10 +92,12 @@ export const TENANT_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 export const createTenancy = ({
   store,
   keyring,
+  clock,
   log,
 }: {
   store: TenancyStore
   keyring: Pick<Keyring, 'unseal'>
+  clock: Pick<Clock, 'now'>
   /** Given by the one reader of a process that tells operators of providers that are left out. */
   log?: Pick<Logger, 'warn'>
 }): Tenancy => {
@@ -113,8 +118,9 @@ export const createTenancy = ({
     async app(id) {
       const stored = (await store.docs('apps').get([id])).get(id)
       if (!stored) return null
-      const { company_id, name, settings, challenge_secret = null } = stored
-      return { id, company_id, name, settings: resolveSettings(settings), sealed_challenge_secret: challenge_secret }
+      const { company_id, name, challenge_secret = null } = stored
+      const settings = resolveSettings(settingsAt(stored, clock.now()))
+      return { id, company_id, name, settings, sealed_challenge_secret: challenge_secret }
     },
 
     async hookSecrets(appId, login) {

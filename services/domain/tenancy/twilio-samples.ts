@@ -3,7 +3,7 @@
 // take an HTTP client, which is where everyone who puts a proxy before Twilio replaces it.
 
 export interface TwilioAccess {
-  /** Of the deployment, without a slash at its end. */
+  /** The address of the deployment, without a slash at its end. */
   url: string
   account_sid: string
   service_sid: string

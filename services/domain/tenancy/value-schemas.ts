@@ -25,7 +25,7 @@ export const text = (max = 200) =>
     .max(max)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must hold no control characters, and no half characters')
 
-/** A name that people read. An empty one is too short already. */
+/** A name or a note that people read. An empty one is too short already. */
 export const shownName = (max?: number) =>
   text(max).refine(name => name === '' || name.trim() !== '', 'must not be blank')
 

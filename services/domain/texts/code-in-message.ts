@@ -7,10 +7,10 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, S
 /** For each language, the words right before or right after the code in its short text. */
 const SURROUNDINGS = Object.values(SENTENCES).map(({ short }) => {
   const [, before = '', after = ''] = /([^}]*)\{code\}([^{]*)/.exec(short) ?? []
-  return after === '' ? String.raw`(?<=${escaped(before)}\d{4,8})` : `(?=${escaped(after)})`
+  return after === '' ? String.raw`(?<=${escaped(before)}\d{4,10})` : `(?=${escaped(after)})`
 })
 
 export const CODE_IN_MESSAGE = new RegExp(
-  String.raw`(?<!\d)\d{4,8}(?!\d)(?:${[...new Set(SURROUNDINGS)].join('|')})`,
+  String.raw`(?<!\d)\d{4,10}(?!\d)(?:${[...new Set(SURROUNDINGS)].join('|')})`,
   'g',
 )

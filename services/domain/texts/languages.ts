@@ -14,7 +14,7 @@
  *  for the same reason. */
 export interface Sentences {
   /** The whole SMS, and the subject of a mail. With an app name of 20 characters and a code of 8 digits it has at most 70 characters, so
-   *  that it fits one SMS segment in any script. */
+   *  that it fits one SMS segment in any script; with 10 digits, in most of them. */
   short: string
   /** Left out where it is not known how long the code is valid. */
   valid: string

@@ -37,7 +37,7 @@ export function renderMailHtml({
   return mailDocument(mail, `${shown}<p style="margin:0;font-size:14px">${escapeHtml(notRequested)}</p>`)
 }
 
-/** Of an app's own text. `html` is the app's, only the values in it are escaped: own-texts.ts lets them stand in text alone. */
+/** Renders an app's own text. `html` is the app's, only the values in it are escaped: own-texts.ts lets them stand in text alone. */
 export function renderOwnMailHtml({ text, html, ...mail }: MailValues & { text: string; html: string | null }): string {
   const { app, code, minutes } = mail
   const escaped = { app: escapeHtml(app), code: escapeHtml(code), ...(minutes !== undefined && { minutes }) }

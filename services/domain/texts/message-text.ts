@@ -46,9 +46,9 @@ export function endingOf(
 /** A text with `{code}`, `{app}` and `{minutes}`. */
 export interface TextTemplate {
   text: string
-  /** Of mail. Without it, the built-in one. */
+  /** For mail. Without it, the built-in one. */
   subject?: string | null
-  /** Of mail: a document, or what stands in the body of one. Without it, it is made of the text. */
+  /** For mail: a document, or what stands in the body of one. Without it, it is made of the text. */
   html?: string | null
 }
 

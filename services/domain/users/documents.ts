@@ -15,7 +15,7 @@ import type { OperatorMark } from './operator-marks.ts'
 export const USER_ROLES = ['viewer', 'developer', 'owner'] as const
 export type UserRole = (typeof USER_ROLES)[number]
 
-/** A document that grants access. One without a MAC was written by an earlier release, or by an attacker. */
+/** A document that grants access. One without a MAC was written by an attacker. */
 interface GrantingDoc {
   mac?: string
 }
@@ -31,7 +31,7 @@ export interface UserDoc extends RevisedDoc, GrantingDoc {
   created_at: number
   /** When the user last began a session in this company. */
   last_sign_in_at: number | null
-  /** Of an invitation alone: it grants nothing, and ends then. Accepting it removes this member and `purge_at`. */
+  /** Only an invitation has it: it grants nothing, and ends then. Accepting it removes this member and `purge_at`. */
   invited_until?: number
 }
 
@@ -40,7 +40,7 @@ export const INVITATION_MS = 14 * DAY_MS
 export const isInvitation = ({ invited_until }: Pick<UserDoc, 'invited_until'>): boolean => invited_until !== undefined
 
 export interface SessionDoc extends Doc, GrantingDoc {
-  /** Of the token in the cookie. */
+  /** The hash of the token in the cookie. */
   hash: string
   /** The id of the user; null for a session of an operator. */
   user_id: string | null
@@ -51,8 +51,8 @@ export interface SessionDoc extends Doc, GrantingDoc {
   created_at: number
   /** To the minute. */
   seen_at: number
-  /** When the person last proved who they are: by signing in, or again since. Absent in sessions of an earlier release. */
-  stepped_up_at?: number
+  /** When the person last proved who they are: by signing in, or again since. */
+  stepped_up_at: number
   expires_at: number
   purge_at: Date
 }
@@ -64,7 +64,7 @@ export interface PasskeyDoc extends RevisedDoc, GrantingDoc {
   credential_id: string
   /** COSE, in base64url. */
   public_key: string
-  /** Of signatures. An authenticator that does not count leaves it at 0. */
+  /** How many signatures were made. An authenticator that does not count leaves it at 0. */
   counter: number
   /** How the authenticator can be reached, for the browser's dialogue. */
   transports: string[]
@@ -73,7 +73,7 @@ export interface PasskeyDoc extends RevisedDoc, GrantingDoc {
   created_at: number
   last_used_at: number | null
   /** Its place among the passkeys of the person, from 1: at most one passkey has it, so the limit holds in a race.
-   *  `person`: the first user of the person. Both are absent in passkeys of an earlier release. */
+   *  `person`: the first user of the person. */
   person?: string
   slot?: number
 }
@@ -111,19 +111,21 @@ export interface RecentTimesDoc extends RevisedDoc {
   purge_at: Date
 }
 
+const EXPIRES = [{ to: null, why: 'the id is a hash that names no owner; gone within 180 days' }] as const
+
 export const USER_COLLECTIONS = {
   users: collection<UserDoc>({
+    belongsTo: [{ to: 'companies', ofOwner: company_id => ({ company_id }) }],
     indexes: [
       { fields: { email: 1, company_id: 1 }, unique: true },
       { fields: { company_id: 1, _id: 1 } },
       { fields: { company_id: 1, role: 1 } },
     ],
-    // An address was a user of one company only.
-    retired: [{ fields: { email: 1 }, unique: true }],
     // Invitations.
     purged: true,
   }),
   sessions: collection<SessionDoc>({
+    belongsTo: [{ to: 'users', ofOwner: user_id => ({ user_id }) }],
     indexes: [
       { fields: { hash: 1 }, unique: true },
       { fields: { user_id: 1, _id: 1 } },
@@ -132,20 +134,21 @@ export const USER_COLLECTIONS = {
     purged: true,
   }),
   passkeys: collection<PasskeyDoc>({
+    belongsTo: [{ to: 'users', ofOwner: user_id => ({ user_id }) }],
     indexes: [
       { fields: { credential_id: 1 }, unique: true },
       { fields: { user_id: 1, _id: 1 } },
       { fields: { person: 1, slot: 1 }, unique: true, partial: { slot: { $gt: 0 } } },
     ],
   }),
-  spent_assertions: collection<SpentAssertionDoc>({ indexes: [], purged: true }),
-  sign_in_tickets: collection<SignInTicketDoc>({ indexes: [], purged: true }),
-  sign_in_flows: collection<SignInFlowDoc>({ indexes: [], purged: true }),
-  known_browsers: collection<KnownBrowserDoc>({ indexes: [], purged: true }),
+  spent_assertions: collection<SpentAssertionDoc>({ belongsTo: EXPIRES, indexes: [], purged: true }),
+  sign_in_tickets: collection<SignInTicketDoc>({ belongsTo: EXPIRES, indexes: [], purged: true }),
+  sign_in_flows: collection<SignInFlowDoc>({ belongsTo: EXPIRES, indexes: [], purged: true }),
+  known_browsers: collection<KnownBrowserDoc>({ belongsTo: EXPIRES, indexes: [], purged: true }),
   /** The sign-in mails of the last hour to one mailbox. The id is a keyed index of it, or that of a known browser. */
-  sign_in_mails: collection<RecentTimesDoc>({ indexes: [], purged: true }),
+  sign_in_mails: collection<RecentTimesDoc>({ belongsTo: EXPIRES, indexes: [], purged: true }),
   /** The invitations of the last day by a company, or by a company to one address. The id is a hash. */
-  invitation_times: collection<RecentTimesDoc>({ indexes: [], purged: true }),
+  invitation_times: collection<RecentTimesDoc>({ belongsTo: EXPIRES, indexes: [], purged: true }),
 }
 
 export type UserStore = StoreOf<typeof USER_COLLECTIONS>

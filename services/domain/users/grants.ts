@@ -57,7 +57,7 @@ export function createGrants({ keyring, log }: GrantDeps): Grants {
       operator?.name ?? null,
       operator?.token_index ?? null,
       expires_at,
-      ...(stepped_up_at === undefined ? [] : [stepped_up_at]),
+      stepped_up_at,
     ],
     passkeys: ({ user_id, credential_id, public_key, counter }) => [user_id, credential_id, public_key, counter],
     sign_in_tickets: ({ operator, expires_at }) => [operator.name, operator.token_index, expires_at],

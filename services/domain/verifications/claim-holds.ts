@@ -14,7 +14,7 @@ export const MAX_AGE_OF_TAKEN_OVER_ID_MS = CLAIM_HELD_MS + SAME_VERIFICATION_FOR
 /** Whether a claim without a verification will never have the one that it leads to: its process died long ago, or the verification was
  *  erased. The key is then free, and its next call makes a verification with an id of its own. An id says when its verification was
  *  made: searches and statistics go by it, so an old one must not be used, even if one call after the other took it over and died. */
-export function isAbandoned({ otp_id, held_until = 0 }: Pick<ClaimDoc, 'otp_id' | 'held_until'>, now: number): boolean {
+export function isAbandoned({ otp_id, held_until }: Pick<ClaimDoc, 'otp_id' | 'held_until'>, now: number): boolean {
   const madeAt = ulidTime(otp_id) ?? now
   return (
     now >= held_until + SAME_VERIFICATION_FOR_MS || (now >= held_until && now > madeAt + MAX_AGE_OF_TAKEN_OVER_ID_MS)

@@ -36,15 +36,9 @@ export const RECIPIENT_COUNTS: readonly RecipientCount[] = [
   'verified:publishable',
 ]
 
-/** Counters that earlier releases had for messages. They are erased with a recipient, and not read any more. */
-export const FORMER_RECIPIENT_COUNTS = ['messages:server', 'messages:publishable'] as const
-
 /** `indexes`: from `mailboxIndexes`. */
-export const recipientCounter = (
-  appMode: AppMode,
-  what: RecipientCount | (typeof FORMER_RECIPIENT_COUNTS)[number],
-  indexes: readonly string[],
-): CounterName => counterName(appMode, what, indexes)
+export const recipientCounter = (appMode: AppMode, what: RecipientCount, indexes: readonly string[]): CounterName =>
+  counterName(appMode, what, indexes)
 
 const IPV4_NETWORKS = [{ bits: 32, limitFactor: 1 }]
 /** An IPv6 user can take any address of a /64, and many providers give a customer a whole /56 or /48; a /40 can be rented. Each larger

@@ -3,7 +3,7 @@
 // message has ended.
 import { SWEPT } from '../../../infra/partitions.ts'
 import type { Doc, Docs, RevisedDoc } from '../../../infra/store/docs.ts'
-import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import { collection, idsUnder, type StoreOf } from '../../../infra/store/store.ts'
 import type { VerificationView } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { Mode, RouteReason } from '../../../machines/otp.ts'
@@ -37,7 +37,7 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
   events_at?: number
   /** The ids of its idempotency key's documents, one for each data key, which are erased with it; absent when the send had no such key. */
   claims?: string[]
-  /** Of the send, as in the log; absent in verifications of former releases. */
+  /** The request id of the send, as in the log. */
   request_id?: string
   /** What the caller's backend gave with the send, sealed; absent when it gave nothing. */
   metadata?: string
@@ -72,11 +72,10 @@ export const EVENT_LOOK_ID = 'events'
  *  there are several data keys, there is a document for each. */
 export interface ClaimDoc extends Doc {
   otp_id: string
-  /** Until then the first call may still be creating the verification. Absent in documents of a former release, whose sweeper removed it
-   *  once the verification existed. */
-  held_until?: number
-  /** When the key was first used. A call that takes the claim over leaves it. Absent in documents of a former release. */
-  claimed_at?: number
+  /** Until then the first call may still be creating the verification. */
+  held_until: number
+  /** When the key was first used. A call that takes the claim over leaves it. */
+  claimed_at: number
   /** The idempotency key itself, by which the key is indexed again when data keys rotate. Absent in the claim of a message's content, which
    *  lives for minutes: it would be the code. */
   sealed_key?: string
@@ -95,7 +94,7 @@ export type ClaimedAnswer = Pick<
 
 /** A challenge that was solved and used. Its `_id` is the digest of the salt. */
 export interface SpentChallengeDoc extends Doc {
-  /** Of the call that used it, which may be delivered again. */
+  /** The id of the call that used it, which may be delivered again. */
   command_id: string
   /** The call was delivered again, so neither delivery gives the challenge back. */
   kept?: true
@@ -133,26 +132,21 @@ export type AttemptResult = 'accepted' | 'refused' | 'failed' | 'unknown'
 /** The end of a round is stored as an attempt with this in place of a provider's name. */
 export const END_OF_ROUND = ''
 
-/** The documents that belong to an owner, a delivery or a verification: their ids begin with its id and a colon, which
- *  a semicolon follows. */
-export const ownedBy = (owner: string) => ({ _id: { $gte: `${owner}:`, $lt: `${owner};` } })
-
 /** More than any app has providers, times the rounds of a delivery. */
 const MAX_ATTEMPTS_READ = 10_000
 
 export const findAttempts = (attempts: Pick<Docs<AttemptDoc>, 'find'>, delivery_id: string): Promise<AttemptDoc[]> =>
-  attempts.find(ownedBy(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+  attempts.find(idsUnder(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
 
 /** One call of one provider for one delivery. It is saved before the call: an attempt without a result has an unknown outcome. That of a
  *  `repeatable` provider is saved once, after the call. An attempt of `END_OF_ROUND` marks the end of a round in which no
  *  provider accepted the message. */
-export interface AttemptDoc extends RevisedDoc, Partial<CallDetails> {
+export interface AttemptDoc extends RevisedDoc, Partial<VendorDetails> {
   otp_id: string
   /** The app of the provider, so that a callback for one app never finds an attempt of another. */
   app_id: string
   delivery_id: string
-  /** Absent in attempts of former releases. */
-  channel?: Channel
+  channel: Channel
   provider: string
   /** Providers are called in rounds. */
   round: number
@@ -165,6 +159,8 @@ export interface AttemptDoc extends RevisedDoc, Partial<CallDetails> {
   result: AttemptResult | null
   /** When the outcome became unknown; absent for other results. */
   unknown_at?: number
+  /** By the vendor's word, the recipient asked for no more messages. */
+  unsubscribed?: true
   /** The vendor's id of the message; null when the vendor has not given one. */
   reference: string | null
   /** Why its provider was the first that was called for the delivery; absent where the list, or the attempts before it, say it. */
@@ -174,8 +170,8 @@ export interface AttemptDoc extends RevisedDoc, Partial<CallDetails> {
   purge_at: Date
 }
 
-/** What is known of a call beside its result; absent in attempts without a result, and in those of releases that did not store it. */
-export interface CallDetails {
+/** What is known of a call beside its result; absent in attempts without a result. */
+export interface VendorDetails {
   /** How long the call took. */
   ms: number
   /** Absent where there was no answer over HTTP. */
@@ -201,7 +197,7 @@ export interface SandboxMessageDoc extends Doc {
   generation: number
   /** The language of its text. */
   locale: string
-  /** Of a delivery whose code its caller made, which cannot be derived. */
+  /** The code of a delivery whose code its caller made, which cannot be derived. */
   sealed_code?: string
   /** Keyed index in one scope for all apps, because the inbox is searched over all apps. */
   recipient: string
@@ -211,6 +207,7 @@ export interface SandboxMessageDoc extends Doc {
 
 export const VERIFICATION_COLLECTIONS = {
   otps: collection<OtpDoc>({
+    belongsTo: [{ to: 'apps', ofOwner: app_id => ({ app_id }) }],
     indexes: [
       {
         // The kind comes last, so that the newest of one kind is found by the index alone.
@@ -253,26 +250,40 @@ export const VERIFICATION_COLLECTIONS = {
     keepLatest: true,
   }),
   metadata_indexes: collection<MetadataIndexDoc>({
+    belongsTo: [{ to: 'otps', erasedWithOwner: true }],
     indexes: [
       { fields: { index: 1, _id: -1 }, scatter: { asker: 'people', why: 'searches by a value of the metadata' } },
     ],
     purged: true,
     sharding: { key: { _id: 'hashed' }, byId: { asker: 'people', why: 'erasures; data keys rotate' } },
   }),
-  joined_ids: collection<JoinedIdDoc>({ indexes: [], purged: true, sharding: { key: { _id: 'hashed' } } }),
-  event_looks: collection<EventLookDoc>({ indexes: [] }),
+  joined_ids: collection<JoinedIdDoc>({
+    belongsTo: [{ to: 'otps', erasedWithOwner: true }],
+    indexes: [],
+    purged: true,
+    sharding: { key: { _id: 'hashed' } },
+  }),
+  event_looks: collection<EventLookDoc>({ belongsTo: [{ to: null, why: 'of the deployment' }], indexes: [] }),
   claims: collection<ClaimDoc>({
+    belongsTo: [{ to: 'otps', erasedWithOwner: true }],
     indexes: [],
     purged: true,
     sharding: { key: { _id: 'hashed' }, byId: { asker: 'sweeper', why: 'data keys rotate' } },
   }),
   spent_challenges: collection<SpentChallengeDoc>({
+    belongsTo: [{ to: null, why: 'the id is a digest that names no owner; gone within the hour' }],
     indexes: [],
     purged: true,
     sharding: { key: { _id: 'hashed' } },
   }),
-  counters: collection<CounterDoc>({ indexes: [], purged: true, sharding: { key: { _id: 'hashed' } } }),
+  counters: collection<CounterDoc>({
+    belongsTo: [{ to: 'apps', ofOwner: idsUnder }],
+    indexes: [],
+    purged: true,
+    sharding: { key: { _id: 'hashed' }, byId: { asker: 'sweeper', why: 'apps that are deleted' } },
+  }),
   attempts: collection<AttemptDoc>({
+    belongsTo: [{ to: 'otps', erasedWithOwner: true }],
     indexes: [
       {
         fields: { app_id: 1, provider: 1, reference: 1 },
@@ -287,6 +298,7 @@ export const VERIFICATION_COLLECTIONS = {
     },
   }),
   sandbox_messages: collection<SandboxMessageDoc>({
+    belongsTo: [{ to: 'otps', erasedWithOwner: true }],
     indexes: [
       { fields: { recipient: 1, _id: -1 }, scatter: { asker: 'people', why: "the sandbox's inbox; erasures" } },
       { fields: { company_id: 1, _id: -1 }, scatter: { asker: 'people', why: "the sandbox's inbox" } },

@@ -9,7 +9,7 @@ import { contactRequestText, endingOf, type MessageText, minutesInText, renderMe
 import { ownTextFor } from '../texts/own-texts.ts'
 import { atRest } from './encryption-context.ts'
 
-/** Of a request for the contact, `recipient` is the id of a WhatsApp user, and `code` is empty. */
+/** In a request for the contact, `recipient` is the id of a WhatsApp user, and `code` is empty. */
 export interface MessageContent extends MessageText {
   recipient: string
   code: string
@@ -67,7 +67,7 @@ export function renderContent(
   }
 }
 
-/** Of a code that we did not make it is known where its caller has told it. Below a minute nothing is said: it would be rounded up. */
+/** The life of a code that we did not make is known where its caller has told it. Below a minute nothing is said: it would be rounded up. */
 function minutesOf(otp: Otp, delivery: Pick<Delivery, 'created_at'>): number | null {
   const { code, first_sent_at } = otp
   if (!('given' in code)) return minutesInText(validMs(otp, delivery))

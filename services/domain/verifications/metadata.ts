@@ -12,7 +12,7 @@ export type Metadata = Record<string, string>
 export const METADATA_NAME = /^[A-Za-z0-9_.-]{1,40}$/
 export const MAX_METADATA_MEMBERS = 16
 export const MAX_METADATA_VALUE_LENGTH = 256
-/** Of all members, as JSON in UTF-8. */
+/** The most that all members may have together, as JSON in UTF-8. */
 export const MAX_METADATA_BYTES = 4_096
 
 type WithMetadata = Pick<OtpDoc, '_id' | 'metadata'> & { context: Pick<OtpDoc['context'], 'joined'> }

@@ -52,7 +52,6 @@ export interface CausedEvent {
   at: number
 }
 
-/** A failure that an earlier release saved has no time, so its event is left out. */
 export function eventsOf({ value, context }: Pick<SavedOtp, 'value' | 'context'>): CausedEvent[] {
   const { approval, deliveries } = context
   const caused = (subject: string, at: number, event: WebhookEvent): CausedEvent => ({

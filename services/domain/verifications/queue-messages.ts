@@ -9,6 +9,7 @@ import { isJsonObject } from '../../../infra/json-object.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import type { OptOut, OptOutChannel } from '../../../machines/opt-out.ts'
 import type { Mode, ReportDetails, ReportedStatus } from '../../../machines/otp.ts'
 
 /** How long a caller waits. The actor drops a call that has waited longer; on RabbitMQ it may take up to twice this time until a call is
@@ -33,7 +34,7 @@ export interface OutboxEntry {
   body: unknown
   /** When it was saved: the sweeper publishes old entries again. */
   at: number
-  /** Of the request that caused it, for the message; absent where no request did. */
+  /** The trace of the request that caused it, for the message; absent where no request did. */
   trace?: Trace
 }
 
@@ -64,20 +65,22 @@ export function isChannelMessage(body: unknown): body is DeliverBody | ApprovalN
 /** To the durable queue `otp.reports`: receipts of deliveries, users' messages, refunds, charges after a refund and the
  *  sweeper's reminders. Personal data in them is sealed. */
 export type OtpReport =
-  /** `provider` took the message, or this is its receipt. `because` may come with each status, the other details come with `failed`. */
+  /** `provider` took the message, or this is its receipt. `because` may come with each status, the other details come with `failed`.
+   *  `unsubscribed`: the provider by whose word the recipient asked for no more messages. */
   | ({
       type: 'delivery.reported'
       otp_id: string
       delivery_id: string
       status: ReportedStatus
       at: number
+      unsubscribed?: string
     } & ReportDetails)
   /** A user's WhatsApp message, or in test mode one from the sandbox. `references` has the index of each reference found in its text. */
   | {
       type: 'message.received'
       app_id: string
       mode: Mode
-      /** Of an empty text where the user hides their number. */
+      /** The sender; an empty text, sealed, where the user hides their number. */
       sealed_from: string
       /** WhatsApp's id of such a user. */
       sealed_user_id?: string
@@ -86,6 +89,18 @@ export type OtpReport =
     }
   /** A user who hides their number has answered the request for it: the vendor says that this number is the user's own. */
   | { type: 'contact.received'; app_id: string; mode: Mode; sealed_from: string; sealed_user_id: string; at: number }
+  /** A person asked a provider's sender for no more messages, or for messages again. */
+  | {
+      type: 'opt_out.received'
+      app_id: string
+      mode: Mode
+      channel: OptOutChannel
+      /** Null in the sandbox. */
+      provider: string | null
+      sealed_from: string
+      asked: OptOut
+      at: number
+    }
   /** A delivery that was paid for has failed, so its price is given back. */
   | { type: 'delivery.refunded'; company_id: string; otp_id: string; delivery_id: string; micros: number }
   /** The code of a delivery that was refunded has been entered, so its price is charged again. */
@@ -103,6 +118,7 @@ const REPORT_TYPES: readonly OtpReport['type'][] = [
   'delivery.reported',
   'message.received',
   'contact.received',
+  'opt_out.received',
   'delivery.refunded',
   'delivery.recharged',
   'otp.due',
@@ -120,9 +136,9 @@ export function isReportMessage(body: unknown): body is OtpReport | ReportBundle
 
 function isReport(report: unknown): boolean {
   if (!isJsonObject(report) || !(REPORT_TYPES as readonly unknown[]).includes(report.type)) return false
-  return (
-    typeof (report.type === 'message.received' || report.type === 'contact.received'
-      ? report.app_id
-      : report.otp_id) === 'string'
-  )
+  return typeof (isOfApp(report.type) ? report.app_id : report.otp_id) === 'string'
 }
+
+/** Of a person who wrote: it names the app, and no verification. */
+export const isOfApp = (type: unknown): type is 'message.received' | 'contact.received' | 'opt_out.received' =>
+  type === 'message.received' || type === 'contact.received' || type === 'opt_out.received'

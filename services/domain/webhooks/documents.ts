@@ -27,8 +27,8 @@ export const webhookSecretContext = (endpointId: string, secretId: string): stri
 
 export const MAX_ENDPOINTS_PER_APP = 10
 
-/** The first endpoint of an app is stored under the app's id, and operators know it as `whk_…` too (endpoint-ids.ts): then the documents of
- *  releases that knew one endpoint per app are valid as they are. Exactly one of its secrets is current, at most one is next. */
+/** The first endpoint of an app is stored under the app's id, and operators know it as `whk_…` too (endpoint-ids.ts): its events need no
+ *  other id. Exactly one of its secrets is current, at most one is next. */
 export interface WebhookEndpoint extends RevisedDoc {
   /** Absent in the first endpoint, whose `_id` it is. */
   app_id?: string
@@ -58,7 +58,7 @@ export interface WebhookEndpoint extends RevisedDoc {
 export type PayloadKind = 'minimal' | 'full'
 
 /** `unsent`: no endpoint of its app asked for it, or its endpoint was deleted. `pending`: it waits for its next
- *  attempt, or an attempt is under way. `held`: it is kept while its endpoint is paused. `failed`: its attempts are
+ *  attempt, or an attempt is under way. `held`: it waits while its endpoint is paused. `failed`: its attempts are
  *  used up; enabling the endpoint starts a new round. */
 export type EventStatus = 'unsent' | 'pending' | 'held' | 'delivered' | 'failed'
 
@@ -74,12 +74,15 @@ export interface EventAttempt {
   status: number | null
   /** Why there is no answer: `timeout`, `unreachable`, `forbidden`, `lost`, `stopped`, `unsigned`, `unknown`. */
   error: string | null
-  /** The beginning of the answer's body, 2 KB at most. */
-  response: string | null
+  /** What is kept of the answer's body, scrubbed and sealed: services/webhook/kept-answers.ts. Null without any. */
+  sealed_response: string | null
 }
 
-/** `overflow`: its endpoint had as many calls under way as it may have. `kept`: its endpoint was paused, or it is to be sent again. */
-export type Backlog = 'overflow' | 'kept'
+/** The encryption context of the answers to an event. */
+export const eventAnswerContext = (eventDocId: string): string => `event:${eventDocId}:answer`
+
+/** `overflow`: its endpoint had as many calls under way as it may have. `recovery`: its endpoint was paused, or it is to be sent again. */
+export type Backlog = 'overflow' | 'recovery'
 
 /** A webhook event as it happened, and the state of its delivery to one endpoint. An event that goes to several endpoints has a document
  *  for each (`eventDocId` in event-ids.ts). */
@@ -99,7 +102,7 @@ export interface EventDoc extends RevisedDoc {
   unread_since?: number
   created_at: number
   purge_at: Date
-  /** Of the request that caused it; absent where no request did, and once the person it was about is erased. */
+  /** The trace of the request that caused it; absent where no request did, and once the person it was about is erased. */
   trace?: Trace
   status: EventStatus
   /** Sweepers share the work by it. */
@@ -128,7 +131,10 @@ const BACKLOGS: Scatter = { asker: 'calls', why: 'endpoints that fail, are slow 
 
 export const WEBHOOK_COLLECTIONS = {
   webhooks: collection<WebhookEndpoint>({
+    belongsTo: [{ to: 'apps', ofOwner: app_id => ({ $or: [{ _id: app_id }, { app_id }] }) }],
     indexes: [
+      // Those that are deleted too, which have no slot.
+      { fields: { app_id: 1, _id: 1 }, partial: { app_id: { $gt: '' } } },
       { fields: { drain_at: 1 }, partial: { drain_at: { $gt: 0 } } },
       // Those that are paused.
       { fields: { 'life.context.paused.at': 1 }, partial: { 'life.context.paused.at': { $gt: 0 } } },
@@ -136,6 +142,7 @@ export const WEBHOOK_COLLECTIONS = {
     ],
   }),
   events: collection<EventDoc>({
+    belongsTo: [{ to: 'apps', ofOwner: app_id => ({ app_id }) }],
     indexes: [
       { fields: { app_id: 1, _id: -1 }, scatter: LISTS },
       { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } }, scatter: SWEPT },
@@ -158,14 +165,13 @@ export const WEBHOOK_COLLECTIONS = {
         scatter: LISTS,
       },
     ],
-    retired: [
-      { fields: { app_id: 1, backlog_at: 1 }, partial: { backlog_at: { $gt: 0 } } },
-      { fields: { app_id: 1, _id: 1 }, partial: { next_attempt_at: { $gt: 0 } } },
-    ],
     purged: true,
     sharding: {
       key: { _id: 'hashed' },
-      byId: { asker: 'people', why: 'an event with its endpoints; the sweeper, when it looks for lost messages' },
+      byId: {
+        asker: 'people',
+        why: 'an event with its endpoints; the sweeper, when it looks for lost messages; data keys rotate',
+      },
     },
   }),
 }

@@ -13,7 +13,7 @@ export const appIdOf = ({ _id, app_id = _id }: Pick<WebhookEndpoint, '_id' | 'ap
 export const refOf = ({ _id, app_id }: Pick<WebhookEndpoint, '_id' | 'app_id'>): EndpointRef =>
   app_id === undefined || app_id === _id ? { app_id: _id } : { app_id, endpoint_id: _id }
 
-/** Of an event or a reference: the `_id` of its endpoint. */
+/** In: an event or a reference. Out: the `_id` of its endpoint. */
 export const storedEndpointId = ({ app_id, endpoint_id = app_id }: EndpointRef): string => endpoint_id
 
 /** Whether the event is for an endpoint. One of the first endpoint does not name it, as little as one that was stored because no endpoint

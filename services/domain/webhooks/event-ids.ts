@@ -23,7 +23,7 @@ const RANDOM_CHARS = 16
 export const eventIdFor = (subject: string, at: number): string =>
   firstIdAt('evt', at).slice(0, -RANDOM_CHARS) + subject.slice(-RANDOM_CHARS)
 
-/** Of events that tell several subjects the same. */
+/** The ids of events that tell several subjects the same. */
 export const eventIdsFor = (subjects: readonly string[], at: number): Record<string, string> =>
   Object.fromEntries(subjects.map(subject => [subject, eventIdFor(subject, at)]))
 

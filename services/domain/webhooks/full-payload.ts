@@ -10,7 +10,7 @@ const EXTRA_MEMBERS = ['channel', 'country', 'reason', 'created_at'] as const
 type Payload = EventDoc['payload']
 type Described = Pick<EventDoc, 'payload' | 'created_at'>
 
-/** Of a verification's document. The metadata are those of the id that the event names. */
+/** The part of a verification's document that is told. The metadata are those of the id that the event names. */
 interface DescribedOtp {
   context: Pick<Otp, 'deliveries' | 'approval' | 'channel' | 'recipient'>
   metadata?: string
@@ -22,7 +22,7 @@ export function minimalPayload(payload: Payload): Payload {
   return rest
 }
 
-/** Of an event's document for an endpoint with the payload `full`. `otp`: null where it is gone. */
+/** The members of an event's document for an endpoint with the payload `full`. `otp`: null where it is gone. */
 export const fullFields = (
   event: Described,
   otp: DescribedOtp | null,

@@ -9,7 +9,7 @@ import { asksFor, findEndpoints, type WebhookStore } from './documents.ts'
 import type { NotifyBody } from './queue-messages.ts'
 
 export interface OpsEvent {
-  /** Of the notice. */
+  /** The id of the notice. */
   _id: string
   type: OpsEventType
   company_id: string

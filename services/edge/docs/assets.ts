@@ -1,5 +1,5 @@
 // The style and the script of the reference, as `npm run build` made them of web/. In: the built site. Out: the tags of the page's head,
-// and routes for the files.
+// and the answers at their paths.
 import { Router } from '@koa/router'
 import { serveSiteFile } from '../../../infra/http/site-files.ts'
 import type { BuiltSite } from '../../../infra/web/built-site.ts'

@@ -42,7 +42,7 @@ export function operationSection(entry: Entry, document: OpenApiDocument, { base
   const successes = answers.filter(({ status }) => status.startsWith('2'))
   const [request] = Object.values(requestBody?.content ?? {})
   const text = html`
-<p class="route"><b class="method ${method.toLowerCase()}">${method}</b> <code>${path}</code></p>
+<p class="request"><b class="method ${method.toLowerCase()}">${method}</b> <code>${path}</code></p>
 <p>${prose(description)}</p>
 <p class="callers">${callers(operation, role)} ${screen === undefined ? EMPTY_HTML : inDashboard(screen)}</p>
 ${parameters.length === 0 ? EMPTY_HTML : html`${subheading(LEVEL, 'Parameters')}${parametersList(parameters, operationId, schemas)}`}

@@ -95,7 +95,7 @@ ${callList(entries)}`,
 export const callList = (entries: readonly Entry[]): Html =>
   html`<ul class="calls">${entries.map(
     ({ method, path, operation: { operationId, summary } }) =>
-      html`<li><a href="#${operationId}">${summary}</a> <span class="route"><b class="method ${method.toLowerCase()}">${method}</b> <code>${path}</code></span></li>`,
+      html`<li><a href="#${operationId}">${summary}</a> <span class="request"><b class="method ${method.toLowerCase()}">${method}</b> <code>${path}</code></span></li>`,
   )}</ul>`
 
 const adminPage = ({ id, name, keywords, entries }: Group, document: OpenApiDocument, base: Base): Page =>
@@ -123,7 +123,7 @@ ${Object.entries(webhooks).map(([type, { post }]) => {
   return html`<section class="operation" aria-labelledby="${post.operationId}">
 ${heading(2, post.operationId, post.summary)}
 ${besides(
-  html`<p class="route"><b class="method post">POST</b> <code>${type}</code></p><p>${prose(post.description)}</p>${membersList(schema, schemas, { anchor: post.operationId, use: 'answer', nested: true })}`,
+  html`<p class="request"><b class="method post">POST</b> <code>${type}</code></p><p>${prose(post.description)}</p>${membersList(schema, schemas, { anchor: post.operationId, use: 'answer', nested: true })}`,
   jsonBlock(type, content.example),
 )}
 </section>`

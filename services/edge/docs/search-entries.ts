@@ -6,13 +6,13 @@ export type EntryKind = 'operation' | 'guide' | 'error' | 'object' | 'member'
 export interface SearchEntry {
   kind: EntryKind
   title: string
-  /** Where it is: the page or the section around it, or the route of an operation. */
+  /** Where it is: the page or the section around it, or the method and path of an operation. */
   context: string
   /** What is said about it. */
   text: string
   /** Other names of it, with commas between them. */
   keywords: string
-  /** Of its page. */
+  /** The address of its page. */
   address: string
   anchor: string
 }
@@ -45,14 +45,14 @@ export function searchEntries(page: string, pageName: string, address: string): 
     if (heading !== undefined) {
       const before = page.slice(0, index)
       const after = page.slice(index + found.length)
-      const [, route] = /^\s*<div class="row"><div class="text">\s*<p class="route">(.*?)<\/p>/s.exec(after) ?? []
+      const [, request] = /^\s*<div class="row"><div class="text">\s*<p class="request">(.*?)<\/p>/s.exec(after) ?? []
       const [, text = ''] = /<p>(.*?)<\/p>/s.exec(after) ?? []
       const isObject = before.endsWith('<details class="object"><summary>')
       section = textOf(title)
       add({
-        kind: route === undefined ? (isObject ? 'object' : 'guide') : 'operation',
+        kind: request === undefined ? (isObject ? 'object' : 'guide') : 'operation',
         title: section,
-        context: route === undefined ? (section === pageName ? '' : pageName) : textOf(route),
+        context: request === undefined ? (section === pageName ? '' : pageName) : textOf(request),
         text: textOf(text).slice(0, MOST_TEXT),
         keywords: textOf(words),
         anchor: heading,

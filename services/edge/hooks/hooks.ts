@@ -1,4 +1,4 @@
-// The routes /hooks/…: a login that makes its own codes calls them when a code is to be delivered. In: its request. Out: a message for each
+// The paths /hooks/…: a login that makes its own codes calls them when a code is to be delivered. In: its request. Out: a message for each
 // code, and the answer that this login expects. What the logins differ in is declared in receivers.ts.
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'

@@ -10,6 +10,7 @@ const OF_RECIPIENT: ReadonlySet<string> = new Set<ErrorType>([
   'InvalidRecipientError',
   'NoEnabledChannelError',
   'GeoBlockedError',
+  'RecipientBlockedError',
 ])
 /** Limits that this person has used up. */
 const OF_PERSON: ReadonlySet<unknown> = new Set<LimitScope>(['recipient', 'client_ip', 'client_ip_reputation'])

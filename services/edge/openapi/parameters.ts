@@ -25,7 +25,7 @@ export const MESSAGE_ID_PARAMETER: ApiParameter = {
   example: 'msg_01k2m8x4e9s7v3hqz5tnw6yb0c',
 }
 
-/** Of send and resend. */
+/** The parameter of send and resend. */
 export const CHALLENGE_SOLUTION_PARAMETER: ApiParameter = {
   name: 'challenge-solution',
   in: 'header',
@@ -54,7 +54,7 @@ export const sendParameters: readonly ApiParameter[] = [
   CHALLENGE_SOLUTION_PARAMETER,
 ]
 
-/** Of send, resend, verify and a message. */
+/** The headers of answers to send, resend, verify and a message. */
 export const rateLimitAnswerHeaders: Record<string, ApiHeader> = {
   [RATE_LIMIT_HEADER]: {
     description:

@@ -60,6 +60,18 @@ export const refusal = {
     },
   ),
   geo: errorRefusal('GeoBlockedError', "The recipient's country is blocked."),
+  recipientBlocked: errorRefusal(
+    'RecipientBlockedError',
+    'The recipient asked for no more messages (STOP) on every channel that could be used. Only server keys are told.',
+    {
+      channels: [
+        { channel: 'sms', reason: 'stopped' },
+        { channel: 'whatsapp', reason: 'off' },
+        { channel: 'telegram', reason: 'off' },
+        { channel: 'email', reason: 'recipient' },
+      ],
+    },
+  ),
   reputation: errorRefusal('IpReputationBlockedError', 'The client address is a known source of abuse.'),
   funds: errorRefusal('InsufficientFundsError', 'The balance is not enough to send.'),
   sendDisabled: errorRefusal(

@@ -81,7 +81,7 @@ interface Described<Type extends EventType> {
   /** When it happens. */
   description: string
   payload: z.ZodType<MayBeUndefined<PayloadOf<Type>>>
-  /** Of the payload. */
+  /** An example of the payload. */
   example: Record<string, string>
 }
 
@@ -197,6 +197,15 @@ const EVENTS: { [Type in EventType]: Described<Type> } = {
     ...incident('ops.provider_silent', {
       description: 'The name of the provider.',
       example: 'twilio-main',
+      ofApp: true,
+    }),
+  },
+  'ops.retention_shortened': {
+    summary: 'Verifications will be kept for a shorter time',
+    description: `An owner or an operator made \`retention_days\` of the app shorter. It is in force a day later, and can be undone until then. ${ASKED_FOR}`,
+    ...incident('ops.retention_shortened', {
+      description: 'The id of the app.',
+      example: 'app_01hf7y9jy0c3w8q1x5r2m7k4vd',
       ofApp: true,
     }),
   },

@@ -68,6 +68,7 @@ function errorOf(failure: Problem, ctx: Context): TwilioError {
     case 'GeoBlockedError':
       return TWILIO_ERRORS.country
     case 'IpReputationBlockedError':
+    case 'RecipientBlockedError':
       return TWILIO_ERRORS.blocked
     case 'InsufficientFundsError':
       return TWILIO_ERRORS.noFunds

@@ -1,5 +1,5 @@
-// The operations of Twilio's API. Each is declared once: its route, what it takes, answers and refuses. The declaration
-// is the route (router.ts) and its entry in an OpenAPI document of its own, docs/openapi-twilio.json: the other
+// The operations of Twilio's API. Each is declared once: its method and path, what it takes, answers and
+// refuses. The declaration is what router.ts serves, and its entry in an OpenAPI document of its own, docs/openapi-twilio.json: the other
 // document promises JSON bodies, problems of RFC 9457 and bearer keys for every operation, and the reference, its
 // samples and our clients are made from that promise.
 import { z } from 'zod'

@@ -8,15 +8,16 @@ import {
   isMissingKeyError,
   MISSING_KEY_RETRY_MS,
 } from '../../../infra/crypto/missing-key-reporter.ts'
+import type { Waited } from '../../../infra/engine-watch.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { createSerialRunner } from '../../../infra/serial-runner.ts'
 import { createTaskGroups } from '../../../infra/task-groups.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
-import { MAYBE_EXECUTED, Unavailable } from '../../../infra/unavailable.ts'
+import { MAYBE_EXECUTED, NotBegun, Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { CachedApp, IsAskedFor } from '../apps.ts'
-import { expiredRefusal, refusal } from '../refusals.ts'
+import { awayRefusal, expiredRefusal, refusal } from '../refusals.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
 import { claimIds } from './idempotency-claims.ts'
@@ -35,6 +36,8 @@ export type CallDeps = SendDeps &
     isAskedFor: IsAskedFor
     /** Whether the process is short of processor time. */
     isBusy(): boolean
+    /** Knows whether the store is away. Absent where it is in this process. */
+    storeWatch?: Waited | undefined
     log: Logger
   }
 
@@ -46,7 +49,7 @@ export const MAX_CALLS_IN_PROGRESS = 128
 const MAX_WAIT_FOR_GROUP_MS = 1_000
 
 export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => Promise<OtpAnswer> {
-  const { apps, clock, keyring, log } = deps
+  const { apps, clock, keyring, log, storeWatch } = deps
   const send = createSend(deps)
   const resend = createResend(deps)
   const sendOrResend = createSendOrResend({ ...deps, send, resend })
@@ -64,6 +67,15 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
   const reportMissingKey = createMissingKeyReporter(deps)
 
   return async received => {
+    if (!storeWatch) return takeCall(received)
+    try {
+      return await storeWatch.unlessAway(() => takeCall(received))
+    } catch (error) {
+      return answerAway(received, error)
+    }
+  }
+
+  async function takeCall(received: ReceivedCall): Promise<OtpAnswer> {
     const call = received.body as OtpCall
     const executeInTurn = () => takeTurn(() => execute(received, call))
     if (call.type !== 'otp.send') return executeInTurn()
@@ -76,6 +88,20 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     const app = isServerVerification(call) ? await apps.get(call.by.app_id).catch(() => null) : null
     const recipient = reusesPending(call, app?.settings) ? reuseKeyOf(keyring, call) : null
     return recipient === null ? executeOfClaim() : runPerRecipient(recipient, executeOfClaim)
+  }
+
+  /** A call that was begun goes on, and writes its own line when it ends. */
+  function answerAway(received: ReceivedCall, error: unknown): OtpAnswer {
+    const call = received.body as OtpCall
+    if (!(error instanceof NotBegun)) return answerError(received.id, call, error, received.trace)
+    const { type, by } = call
+    const answer = awayRefusal()
+    recordRefusal(deps, call, { answer }, received.trace)
+    log.info(
+      { ...requestOf(received), app_id: by.app_id, type, outcome: answerName(answer), why: error.message, ms: 0 },
+      'call.answered',
+    )
+    return answer
   }
 
   async function execute(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {

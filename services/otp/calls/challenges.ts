@@ -44,7 +44,7 @@ export interface ChallengedCall {
   /** The address of the caller; null when it has none that is usable. */
   address: JudgedAddress | null
   solution: string | undefined
-  /** Of the widget that the app may have in place of a proof of work. */
+  /** The token of the widget that the app may have in place of a proof of work. */
   token: CheckedToken | undefined
 }
 

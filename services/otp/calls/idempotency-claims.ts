@@ -100,17 +100,17 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
     const { id } = index
     const found = await getOne(claims, id)
     if (!found) return null
-    const { otp_id, held_until, claimed_at = 0, expires_at, answer } = found
+    const { otp_id, held_until, claimed_at, expires_at, answer } = found
     const now = clock.now()
     // The write is conditional on what was read, so of two calls that try at once only one takes the claim over.
-    const unchanged = { _id: id, otp_id, held_until: held_until ?? { $exists: false } }
+    const unchanged = { _id: id, otp_id, held_until }
     if (now < expires_at) {
       if (areOtherKeys(found.keys, index.keys)) return 'other'
       const otp = await getOne(otps, otp_id)
       if (otp) return { kind: 'bound', otp, answer }
       // The same call held the claim and was delivered again because its process died, so there is no other holder to wait for.
       const isSameCall = otp_id === new_otp_id
-      if (held_until !== undefined && now < held_until && !isSameCall) return 'busy'
+      if (now < held_until && !isSameCall) return 'busy'
       // A primary of the store that was cut off may answer from before the verification was saved.
       const savedBefore = await getOne(otps, otp_id, { certain: true })
       if (savedBefore) return { kind: 'bound', otp: savedBefore, answer }
@@ -222,9 +222,7 @@ export const existingOtp = ({ otp, answer }: Omit<BoundClaim, 'kind'>, command_i
 
 const purgeAt = (expires_at: number): Date => new Date(expires_at + CLAIM_HELD_MS)
 
-const holdOf = (
-  claim: Required<Pick<ClaimDoc, '_id' | 'otp_id' | 'held_until' | 'claimed_at' | 'expires_at'>>,
-): Hold => ({
+const holdOf = (claim: Pick<ClaimDoc, '_id' | 'otp_id' | 'held_until' | 'claimed_at' | 'expires_at'>): Hold => ({
   id: claim._id,
   otp_id: claim.otp_id,
   claimed_at: claim.claimed_at,

@@ -20,7 +20,7 @@ export interface RefusalDeps {
 }
 
 export interface CallResult extends SendResult {
-  /** Of the app; absent where they could not be read. */
+  /** The settings of the app; absent where they could not be read. */
   settings?: Pick<AppSettings, 'retention_days'>
 }
 

@@ -6,6 +6,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf } from '../../../machines/calls.ts'
+import type { Channel } from '../../../machines/channels.ts'
 import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
 import type { JoinedId } from '../../../machines/otp.ts'
 import type { JoinedIdDoc, OtpDoc } from '../../domain/verifications/documents.ts'
@@ -14,7 +15,13 @@ import type { CachedApp } from '../apps.ts'
 import type { Commit } from '../commit.ts'
 import { resendQuotas } from '../limits/quota-counters.ts'
 import { judgeClientAddress, type Reputation } from '../limits/reputation.ts'
-import { obstacleFor, resendInputsFor, usableFor } from '../next-message/resend-inputs.ts'
+import {
+  obstacleFor,
+  type ResendInputsDeps,
+  resendInputsFor,
+  stoppedFor,
+  usableFor,
+} from '../next-message/resend-inputs.ts'
 import { type ReserveMessageDeps, reserveMessage } from '../next-message/reserve-message.ts'
 import { abusiveAddressRefusal } from '../refusals.ts'
 import { chainReservations, NO_RESERVATION, type Reservation } from '../reservation.ts'
@@ -38,6 +45,7 @@ export interface ResendDeps extends ReserveMessageDeps {
   reputation(address: string): Promise<Reputation>
   commit: Commit
   challenges: Challenges
+  optOuts: ResendInputsDeps['optOuts']
   joinedIds: Pick<Docs<JoinedIdDoc>, 'insert'>
 }
 
@@ -54,7 +62,8 @@ export const createResend = (deps: ResendDeps) => {
     const committed = await commit(call.otp_id, call.by, {
       trace,
       command: async doc => {
-        const inputs = await resendInputsFor(doc.context, app, deps)
+        const stopped = await stoppedFor(doc.context, deps)
+        const inputs = await resendInputsFor(doc.context, app, stopped, deps)
         const command: ResendCommand = {
           ...inputs,
           id: command_id,
@@ -64,9 +73,9 @@ export const createResend = (deps: ResendDeps) => {
           ...(joins && { joins: joins.saved }),
           requestedChannel: call.channel,
           by: call.by.kind,
-          obstacle: call.channel && obstacleFor(doc.context, app, call.channel),
+          obstacle: call.channel && obstacleFor(doc.context, app, call.channel, stopped),
         }
-        throwIfKeyMissing(app, doc, command)
+        throwIfKeyMissing(app, doc, command, stopped)
         return command
       },
       reserve: async (next, doc) => {
@@ -80,10 +89,10 @@ export const createResend = (deps: ResendDeps) => {
   }
 
   /** A resend that fails only because a provider's data key is missing must be retried, so it throws instead of being refused. */
-  function throwIfKeyMissing(app: CachedApp, doc: OtpDoc, command: ResendCommand): void {
+  function throwIfKeyMissing(app: CachedApp, doc: OtpDoc, command: ResendCommand, stopped: readonly Channel[]): void {
     if (doc.mode === 'test' || app.unreadable.length === 0 || step(doc, command).changed) return
     for (const unreadable of app.unreadable) {
-      const usable = usableFor(doc.context, app, [...app.providers(doc.mode), unreadable])
+      const usable = usableFor(doc.context, app, [...app.providers(doc.mode), unreadable], stopped)
       if (step(doc, { ...command, usable }).changed) throw unreadable.problem
     }
   }

@@ -11,7 +11,6 @@ import {
   firstUsable,
   isGeoBlocked,
   obstacle,
-  type RoutingInput,
   refusedNumberKind,
   routeSend,
   type SendRoute,
@@ -25,7 +24,14 @@ import {
 } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Reputation } from '../limits/reputation.ts'
-import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, numberKindRefusal, refusal } from '../refusals.ts'
+import {
+  abusiveAddressRefusal,
+  geoBlockedRefusal,
+  limitRefusal,
+  numberKindRefusal,
+  recipientBlockedRefusal,
+  refusal,
+} from '../refusals.ts'
 
 export interface SendRequest {
   recipient: CheckedRecipient
@@ -38,9 +44,11 @@ export interface SendRequest {
   call?: AskedRoute
   /** The code that the caller made; null for a verification. */
   givenCode: string | null
+  /** The channels on which the recipient asked for no more messages. */
+  stopped: readonly Channel[]
 }
 
-export interface SendPlan extends Pick<SendRequest, 'givenCode'>, SendRoute {
+export interface SendPlan extends Pick<SendRequest, 'givenCode' | 'stopped'>, SendRoute {
   asked: AskedRoute
   recipient: ParsedRecipient
   masked: string
@@ -50,10 +58,12 @@ export interface SendPlan extends Pick<SendRequest, 'givenCode'>, SendRoute {
   /** The magic recipient for missing funds: the send is refused at the last step, as with a real balance. */
   insufficientFunds: boolean
   channel: Channel
+  /** The recipient asked for no more messages on any channel that could be used, and a device asks: nothing is sent. */
+  blocked: boolean
 }
 
 export function planSend(request: SendRequest): SendPlan | Refusal {
-  const { mode, caller, app, reputation, givenCode } = request
+  const { mode, caller, app, reputation, givenCode, stopped } = request
   const { parsed: recipient, magic } = request.recipient
   const { country = null, numberKind = undefined } = recipient.kind === 'phone' ? recipient : {}
   const refusedKind = refusedNumberKind(app.settings, numberKind)
@@ -63,7 +73,7 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
 
   const { settings } = app
   const asked = askedRoute(request.call ?? {}, givenCode)
-  const routing: SendRouteInput = {
+  const withoutRules: SendRouteInput = {
     settings,
     recipient: recipient.kind,
     number_kind: numberKind,
@@ -73,7 +83,16 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
     caller,
     asked,
     isMessage: givenCode !== null,
+    code_length: givenCode === null ? settings.code.length : null,
   }
+  const stoppedRouting: SendRouteInput = { ...withoutRules, stopped }
+  // Whether only the recipient's own word is in the way. A device may be anyone's, and is not told what another person asked for.
+  const isBlocked =
+    stopped.length > 0 &&
+    routeSend(stoppedRouting).channel === undefined &&
+    routeSend(withoutRules).channel !== undefined
+  if (isBlocked && caller === 'server') return recipientBlockedRefusal(channelsFor(stoppedRouting))
+  const routing = isBlocked ? withoutRules : stoppedRouting
   const { order, usable, channel } = routeSend(routing)
   const unreadable = mode === 'test' ? [] : app.unreadable
   // A provider exists, but its data key is missing. The send must be retried when the key is back, so it is not refused.
@@ -90,24 +109,36 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
   const masked = maskRecipient(recipient)
   const insufficientFunds = isMagicRefusal(magic, 'InsufficientFundsError')
   const isMagic = magic !== null
-  return { recipient, masked, country, magic: isMagic, insufficientFunds, asked, order, usable, channel, givenCode }
+  return {
+    recipient,
+    masked,
+    country,
+    magic: isMagic,
+    insufficientFunds,
+    asked,
+    order,
+    usable,
+    channel,
+    givenCode,
+    stopped,
+    blocked: isBlocked,
+  }
 }
 
 /** A server key is told what each channel lacks; a device is not, because it may be anyone's. */
-const noChannelRefusal = (order: readonly Channel[], routing: RoutingInput): Refusal =>
+const noChannelRefusal = (order: Channel[], routing: SendRouteInput): Refusal =>
   refusal(
     'NoEnabledChannelError',
     'No channel of the order is enabled, can reach the recipient and has a provider for it.',
-    routing.caller === 'server'
-      ? {
-          channels: CHANNELS.map(channel => ({
-            channel,
-            // The magic recipient is refused although a channel may be usable.
-            reason: channelReason(channel, order, obstacle(channel, routing)) ?? 'off',
-          })),
-        }
-      : {},
+    routing.caller === 'server' ? { channels: channelsFor(routing, order) } : {},
   )
+
+const channelsFor = (routing: SendRouteInput, order = routeSend(routing).order) =>
+  CHANNELS.map(channel => ({
+    channel,
+    // The magic recipient is refused although a channel may be usable.
+    reason: channelReason(channel, order, obstacle(channel, routing)) ?? 'off',
+  }))
 
 const MAGIC_RETRY_AFTER_MS = 60_000
 

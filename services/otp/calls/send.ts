@@ -10,9 +10,10 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf, OtpAnswer, Refusal } from '../../../machines/calls.ts'
-import type { AskedRoute } from '../../../machines/channels.ts'
+import type { Channel } from '../../../machines/channels.ts'
 import type { SendCircumstances } from '../../../machines/otp.ts'
 import { freeChannel } from '../../../machines/routing.ts'
+import type { OptOuts } from '../../domain/recipients/opt-outs.ts'
 import { type RefusedRecipient, refusedRecipient } from '../../domain/refusals/refusal-log.ts'
 import type { MetadataIndexDoc, OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
@@ -43,7 +44,7 @@ import {
 import type { Challenges } from './challenges.ts'
 import { type Claims, claimLifeMs, existingOtp, type HeldClaim } from './idempotency-claims.ts'
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
-import { planSend } from './send-plan.ts'
+import { planSend, type SendPlan } from './send-plan.ts'
 import { prepareIsUnlearned } from './unlearned-sends.ts'
 
 export type SendCall = CallOf<'otp.send'>
@@ -53,7 +54,7 @@ export interface SendResult {
   answer: OtpAnswer
   /** For the record of a refusal; absent where it is not known. */
   recipient?: RefusedRecipient
-  /** Of a send that was refused as a resend of a pending verification. */
+  /** The resend, where the send was refused as one of a pending verification. */
   resend?: Pick<CallOf<'otp.resend'>, 'otp_id' | 'channel'>
   /** The call brought a challenge solved at the highest difficulty. */
   solvedHardest?: boolean | undefined
@@ -73,6 +74,7 @@ export interface SendDeps {
   funds: Funds
   guard: FraudGuard
   challenges: Challenges
+  optOuts: Pick<OptOuts, 'stoppedChannels'>
   recentOtps: Pick<BoundedMap<OtpDoc>, 'set'>
   /** Called after every saved change; `before` is null for a new verification. */
   onChange(before: OtpDoc | null, after: OtpDoc): void
@@ -86,6 +88,7 @@ interface GrantedSend extends Granted {
 interface NewSend extends Pick<NewOtpInput, 'command_id' | 'otp_id' | 'call' | 'app' | 'trace'> {
   recipient: CheckedRecipient
   client: JudgedAddress | null
+  stopped: readonly Channel[]
 }
 
 export const createSend = (deps: SendDeps) => {
@@ -115,8 +118,12 @@ export const createSend = (deps: SendDeps) => {
     const otp_id = claim?.otp_id ?? call.otp_id
 
     const judgeAndGrant = async () => {
-      client = await judgeClientAddress(deps, call.sealed_client_ip, inFlight.clientIp)
-      return grant({ command_id, otp_id, call, app, recipient, client, trace })
+      const [address, stopped] = await Promise.all([
+        judgeClientAddress(deps, call.sealed_client_ip, inFlight.clientIp),
+        stoppedChannels(call, recipient),
+      ])
+      client = address
+      return grant({ command_id, otp_id, call, app, recipient, client, stopped, trace })
     }
     const granted = await judgeAndGrant().catch(async error => {
       await releaseKey(claim).catch(() => {})
@@ -133,6 +140,11 @@ export const createSend = (deps: SendDeps) => {
       return refused(expiredRefusal(), recipient.parsed)
     }
     return { answer: await insertOtp(granted, command_id) }
+  }
+
+  /** A magic recipient never wrote to anyone. */
+  async function stoppedChannels({ by }: SendCall, { parsed, magic }: CheckedRecipient): Promise<readonly Channel[]> {
+    return parsed.kind === 'phone' && magic === null ? deps.optOuts.stoppedChannels(by, parsed.value) : []
   }
 
   async function releaseKey(claim: HeldClaim | null): Promise<void> {
@@ -158,7 +170,7 @@ export const createSend = (deps: SendDeps) => {
 
   /** The part of `grant` after the challenge. */
   async function grantSolved(
-    { command_id, otp_id, call, app, recipient, client, trace }: NewSend,
+    { command_id, otp_id, call, app, recipient, client, stopped, trace }: NewSend,
     challenge: ChallengeOutcome,
   ): Promise<GrantedSend | Refused> {
     const plan = planSend({
@@ -168,6 +180,7 @@ export const createSend = (deps: SendDeps) => {
       app,
       reputation: client?.reputation ?? null,
       call,
+      stopped,
       givenCode: call.sealed_code === undefined ? null : keyring.unseal(call.sealed_code, inFlight.code),
     })
     if ('kind' in plan) return { ...NO_RESERVATION, refusal: plan }
@@ -181,7 +194,7 @@ export const createSend = (deps: SendDeps) => {
       plan,
       recipientIndex: indexes[0] ?? '',
       clientAddress: client?.value ?? null,
-      circumstances: circumstancesOf(call, plan.asked, client, challenge),
+      circumstances: circumstancesOf(call, plan, client, challenge),
       prices: await funds.pricesFor(call.by, plan),
       trace,
     }
@@ -259,7 +272,7 @@ export const createSend = (deps: SendDeps) => {
 /** Undefined where nothing is unusual, as in most sends. */
 function circumstancesOf(
   { from_login }: SendCall,
-  asked: AskedRoute,
+  { asked, stopped, blocked }: SendPlan,
   client: JudgedAddress | null,
   { solvedHardest }: ChallengeOutcome,
 ): SendCircumstances | undefined {
@@ -267,5 +280,7 @@ function circumstancesOf(
   if (client?.reputation === 'suspect') circumstances.suspect = true
   if (solvedHardest) circumstances.hardest_challenge = true
   if (from_login) circumstances.from_login = true
+  if (blocked) circumstances.blocked = true
+  else if (stopped.length > 0) circumstances.stopped = [...stopped]
   return Object.keys(circumstances).length === 0 ? undefined : circumstances
 }

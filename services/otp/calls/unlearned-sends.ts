@@ -39,7 +39,7 @@ function tellLast(quotas: readonly Quota[]): boolean {
   return quotas.some(({ key, rules }) => key === telling?.key && rules.length > 0)
 }
 
-/** Of the recipient's verification before this one. Where no limit counts the recipient, no counter knows it. */
+/** When the recipient's verification before this one was started. Where no limit counts the recipient, no counter knows it. */
 async function startOfLatest(
   deps: UnlearnedDeps,
   otp_id: string,

@@ -48,7 +48,7 @@ export interface LimitWaits {
   lock_ms: number
   /** The length of the longest rule that is full; 0 if none is. */
   full_rule_ms: number
-  /** Of the rule that is nearest to its end, or that is full the longest. */
+  /** The use of the rule that is nearest to its end, or that is full the longest. */
   use?: RuleUse
 }
 

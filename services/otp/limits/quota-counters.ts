@@ -19,7 +19,7 @@ type Indexer = Pick<Keyring, 'indexes'>
 
 export interface ResendQuotaInput extends AppMode {
   limits: AppSettings['limits']
-  /** Of the API key that makes the call. */
+  /** The kind of the API key that makes the call. */
   kind: KeyKind
   /** Null without a usable address. */
   address: JudgedAddress | null

@@ -31,7 +31,7 @@ export interface ReserveMessageDeps {
 /** What the call that asks for the message brings; a message that no call asks for brings nothing. */
 export interface CallReservation {
   callQuotas?: readonly Quota[]
-  /** Of a send: how many the recipient may get. A send that joins counts as any other, so that ids, and with them guesses, are as many as
+  /** For a send, how many the recipient may get. A send that joins counts as any other, so that ids, and with them guesses, are as many as
    *  sends. */
   sendLimit?: readonly LimitRule[]
   challenge?: ChallengeOutcome

@@ -19,19 +19,22 @@ import { isLapsed } from '../../../machines/otp.code-life.ts'
 import { idsOf } from '../../../machines/otp.ids.ts'
 import type { OtpCommand } from '../../../machines/otp.step.ts'
 import type { ResendInputs } from '../../../machines/otp.ts'
-import type { Accounts } from '../../domain/money/accounts.ts'
+import { type Accounts, NoSuchCompany } from '../../domain/money/accounts.ts'
 import { rechargeEntry, refundEntry } from '../../domain/money/documents.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { isReportMessage, type OtpReport } from '../../domain/verifications/queue-messages.ts'
 import { eventIdFor, eventIdsFor } from '../../domain/webhooks/event-ids.ts'
 import type { CachedApp, IsAskedFor } from '../apps.ts'
 import type { Intent } from '../commit.ts'
-import { resendInputsFor } from '../next-message/resend-inputs.ts'
+import { type ResendInputsDeps, resendInputsFor, stoppedFor } from '../next-message/resend-inputs.ts'
 import { isUnpaid, reserveMessage } from '../next-message/reserve-message.ts'
 import { createReceiveMessage, type InboundMessageDeps } from './inbound-messages.ts'
+import { createRecordOptOut, type RecordOptOutDeps } from './opt-outs.ts'
 
-export interface ReportDeps extends InboundMessageDeps {
+export interface ReportDeps extends InboundMessageDeps, Omit<RecordOptOutDeps, keyof InboundMessageDeps | 'optOuts'> {
   keyring: Keyring
+  otps: InboundMessageDeps['otps'] & RecordOptOutDeps['otps']
+  optOuts: RecordOptOutDeps['optOuts'] & ResendInputsDeps['optOuts']
   accounts: Pick<Accounts, 'enter'>
   isAskedFor: IsAskedFor
 }
@@ -48,7 +51,7 @@ const fallbackAfterRefusal = (refusal: Refusal): Fallback => (isUnpaid(refusal) 
 /** The store or the broker is away: soon, then less often. */
 const retryMs = (attempt: number): number => (attempt <= 5 ? 1_000 : attempt <= 15 ? 5_000 : 30_000)
 
-/** Of the outcomes of a bundle, one that brings it again comes before one that buries it. */
+/** Among the outcomes of a bundle, one that brings it again comes before one that buries it. */
 const OUTCOMES_THAT_WIN: readonly Outcome['kind'][] = ['retry', 'threw', 'dead']
 
 /** For a report that cannot cause a fallback. */
@@ -57,9 +60,12 @@ const NO_RESEND_INPUTS: ResendInputs = { usable: [], new_delivery_id: '', link: 
 export const createReportHandler = (deps: ReportDeps) => {
   const { clock, log, apps, accounts, commit, isAskedFor } = deps
   const receive = createReceiveMessage(deps)
+  const recordOptOut = createRecordOptOut(deps)
   const reportMissingKey = createMissingKeyReporter(deps)
 
   async function handleDelivery(id: string, report: DeliveryReport, trace: Trace | undefined): Promise<void> {
+    // First, so that a fallback does not take the same channel.
+    await recordOptOut.refused(id, report, trace)
     const { otp_id, status } = report
     const firstTry: Fallback = status === 'failed' ? 'paid' : 'none'
     const fallback = await commit(otp_id, null, deliveryIntent(id, report, firstTry, trace)).then(
@@ -89,6 +95,7 @@ export const createReportHandler = (deps: ReportDeps) => {
       vendor_code: report.vendor_code,
       vendor_text: report.vendor_text,
       because: report.because,
+      may_have_gone: report.may_have_gone,
       event_id: eventIdFor(delivery_id, at),
       unpaid: fallback === 'unpaid' ? { event_id: eventIdFor(new_delivery_id, at) } : undefined,
       usable,
@@ -105,7 +112,9 @@ export const createReportHandler = (deps: ReportDeps) => {
       async command(doc) {
         // The report may be handled long after it came, and a verification that has expired since stays so.
         const app = isLapsed(doc.context, clock.now()) ? null : await appOf(doc)
-        return commandWith(app && !app.companyClosed ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS)
+        if (!app || app.companyClosed) return commandWith(NO_RESEND_INPUTS)
+        const stopped = await stoppedFor(doc.context, deps)
+        return commandWith(await resendInputsFor(doc.context, app, stopped, deps))
       },
       ...(fallback === 'paid'
         ? { reserve: async (next, doc) => reserveMessage(deps, await appOf(doc), next, doc) }
@@ -134,6 +143,7 @@ export const createReportHandler = (deps: ReportDeps) => {
 
   const applyReport = (id: string, report: OtpReport, trace: Trace | undefined): Promise<unknown> => {
     if (report.type === 'delivery.reported') return handleDelivery(id, report, trace)
+    if (report.type === 'opt_out.received') return recordOptOut.written(id, report, trace)
     if (report.type === 'message.received' || report.type === 'contact.received') return receive(id, report, trace)
     if (report.type === 'delivery.refunded') return bookRefund(report)
     if (report.type === 'delivery.recharged') return bookRecharge(report)
@@ -159,6 +169,8 @@ export const createReportHandler = (deps: ReportDeps) => {
       if (log.writes('debug')) log.debug(fields(), 'report.handled')
       return done()
     } catch (error) {
+      // It has no account any more, and nothing is owed to it.
+      if (error instanceof NoSuchCompany) return done()
       if (error instanceof Unavailable) {
         log.warn({ ...fields(), why: error.message }, 'report.postponed')
         return retry(retryMs(attempt))
@@ -184,7 +196,7 @@ interface ReceivedReport {
 
 /** What a log line says of a report. A user's message names no verification: it is searched for. */
 const subjectOf = (report: OtpReport): object => {
-  if (report.type === 'message.received' || report.type === 'contact.received') return { app_id: report.app_id }
+  if ('app_id' in report) return { app_id: report.app_id }
   if (report.type === 'otp.due') return { otp_id: report.otp_id }
   const { otp_id, delivery_id } = report
   return { otp_id, delivery_id, ...('status' in report ? { status: report.status } : {}) }

@@ -21,6 +21,7 @@ import {
   type Slots,
   slotsDocOf,
 } from '../../domain/routes/slots.ts'
+import { addToDocuments } from '../../domain/stats/add-to-documents.ts'
 import {
   addChange,
   addContribution,
@@ -46,7 +47,6 @@ import {
 } from '../../domain/stats/hours-and-days.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
-import { addToDocuments } from './add-to-documents.ts'
 
 export interface RefusedSend extends AppMode {
   /** Null for an email address, and where the recipient was not valid. */

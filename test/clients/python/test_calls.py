@@ -12,7 +12,7 @@ from conftest import VERIFICATION, problem
 from countersign import calls
 from countersign.challenge import Challenge, solve
 
-SEND = calls.send(recipient="+14155570001", locale=None, client_ip=None, metadata=None, idempotency_key=None)
+SEND = calls.send(recipient="+14155570001", locale=None, client_ip=None, app_hash=None, domain=None, metadata=None, idempotency_key=None)
 OPERATIONS = {
     "send": SEND,
     "status": calls.status("otp_1"),
@@ -70,11 +70,11 @@ def test_repeats_a_send_with_the_same_idempotency_key() -> None:
     first = dict(call.headers)
     call.next(refused(), 1)
     assert call.headers == first and len(first["idempotency-key"]) == 36
-    assert begin(calls.send(recipient="x", locale=None, client_ip=None, metadata=None, idempotency_key="mine")).headers["idempotency-key"] == "mine"
+    assert begin(calls.send(recipient="x", locale=None, client_ip=None, app_hash=None, domain=None, metadata=None, idempotency_key="mine")).headers["idempotency-key"] == "mine"
 
 
 def test_makes_another_key_for_another_send() -> None:
-    other = calls.send(recipient="+14155570001", locale=None, client_ip=None, metadata=None, idempotency_key="")
+    other = calls.send(recipient="+14155570001", locale=None, client_ip=None, app_hash=None, domain=None, metadata=None, idempotency_key="")
     assert begin(other).headers["idempotency-key"] != begin(SEND).headers["idempotency-key"]
 
 

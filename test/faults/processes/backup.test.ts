@@ -72,7 +72,45 @@ onEachEngineSet('a deployment that is restored from a backup', engines => {
       })
     expect(await sendTo(again, freshNumber())).to.match(/^otp_/)
   })
+
+  it('erases people again who were erased since the backup, by the journal of erasures', async () => {
+    const old = await newSite()
+    const first = start(old)
+    const url = await first.ready()
+    const caller = createCaller(url, KEY)
+    const [person, other] = [freshNumber(), freshNumber()]
+    const otp_id = await sendTo(caller, person)
+    const otherId = await sendTo(caller, other)
+    await codeOf(url, person)
+    const restored = await BACK_UP[engines](first, old, newSite)
+    const erased = await admin(url, 'POST', '/apps/app_shop/erase', JSON.stringify({ recipient: person }))
+    expect(JSON.parse(erased)).to.include({ verifications: 1 })
+    const journal = await admin(url, 'GET', '/erasures')
+    first.process.kill('SIGKILL')
+    await first.exited
+
+    const restoredUrl = await start(restored).ready()
+    const again = createCaller(restoredUrl, KEY)
+    expect((await again.status(otp_id)).status, 'brought back').to.equal(200)
+    const replayed = await admin(restoredUrl, 'POST', '/erasures/replay', journal, 'application/x-ndjson')
+    expect(JSON.parse(replayed)).to.include({ entries: 2, replayed: 2, next_line: null })
+    expect(JSON.parse(replayed).erased).to.include({ verifications: 1 })
+    expect((await again.status(otp_id)).status).to.equal(404)
+    expect((await again.status(otherId)).status).to.equal(200)
+    expect(await admin(restoredUrl, 'GET', '/erasures')).to.equal(journal)
+  })
 })
+
+async function admin(url: string, method: string, path: string, body?: string, type = 'application/json') {
+  const headers = {
+    Authorization: `Bearer ${secrets.ADMIN_TOKEN}`,
+    ...(body !== undefined && { 'Content-Type': type }),
+  }
+  const answer = await fetch(`${url}/admin/v1${path}`, { method, headers, ...(body !== undefined && { body }) })
+  const text = await answer.text()
+  expect(answer.status, text).to.equal(200)
+  return text
+}
 
 async function sendTo(caller: Caller, recipient: string): Promise<string> {
   const { status, body, text } = await caller.send(recipient)

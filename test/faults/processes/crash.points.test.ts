@@ -68,6 +68,7 @@ describe('a broker that crashes', () => {
       docs: () => die(),
       ping: async () => {},
       time: async () => 0,
+      forgetRemoved: async () => {},
       close: async () => {},
     }
     return withCrash({ broker: plain, store }, point, die).broker

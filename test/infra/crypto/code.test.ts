@@ -22,22 +22,22 @@ describe('the code', () => {
   it('never changes its derivation: running verifications depend on it', () => {
     // Computed with Python's hmac.
     const codes = [1, 2].map(generation =>
-      [4, 5, 6, 7, 8].map(length => deriveCode(of({ generation, length }), secret)),
+      [4, 5, 6, 7, 8, 9, 10].map(length => deriveCode(of({ generation, length }), secret)),
     )
     expect(codes).to.deep.equal([
-      ['1773', '11773', '011773', '4011773', '74011773'],
-      ['5695', '65695', '465695', '3465695', '03465695'],
+      ['1773', '11773', '011773', '4011773', '74011773', '174011773', '4035561939'],
+      ['5695', '65695', '465695', '3465695', '03465695', '903465695', '9527851287'],
     ])
     expect(deriveCode(of({ generation: 92, length: 4 }), secret)).to.equal('0045')
   })
 
   it('has the wanted number of digits, leading zeros included', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 4, max: 8 }), fc.string(), fc.nat(), (length, salt, generation) => {
+      fc.property(fc.integer({ min: 4, max: 10 }), fc.string(), fc.nat(), (length, salt, generation) => {
         expect(deriveCode(of({ length, salt, generation }), secret)).to.match(new RegExp(`^\\d{${length}}$`))
       }),
     )
-    for (const length of [0, 3, 9, 6.5, Number.NaN])
+    for (const length of [0, 3, 11, 6.5, Number.NaN])
       expect(() => deriveCode(of({ length }), secret)).to.throw(RangeError)
   })
 
@@ -85,18 +85,21 @@ describe('the code', () => {
 })
 
 describe('reducing random words to digits', () => {
-  const words = (...values: number[]): Buffer => {
-    const block = Buffer.alloc(4 * values.length)
-    for (const [at, value] of values.entries()) block.writeUInt32BE(value, 4 * at)
+  const wordsOf = (size: number, ...values: number[]): Buffer => {
+    const block = Buffer.alloc(size * values.length)
+    for (const [at, value] of values.entries()) block.writeUIntBE(value, size * at, size)
     return block
   }
+  const words = (...values: number[]): Buffer => wordsOf(4, ...values)
 
-  for (const length of [4, 5, 6, 7, 8]) {
+  for (const length of [4, 5, 6, 7, 8, 9, 10]) {
     it(`takes the last unbiased word and skips the first biased one, for ${length} digits`, () => {
-      const fair = Math.floor(2 ** 32 / 10 ** length) * 10 ** length
-      expect(digitsFrom(() => words(fair - 1, 5), length)).to.equal('9'.repeat(length))
-      expect(digitsFrom(() => words(fair, 5), length)).to.equal('5'.padStart(length, '0'))
-      expect(digitsFrom(() => words(2 ** 32 - 1, fair, 7), length)).to.equal('7'.padStart(length, '0'))
+      const size = length === 10 ? 6 : 4
+      const range = 2 ** (8 * size)
+      const fair = Math.floor(range / 10 ** length) * 10 ** length
+      expect(digitsFrom(() => wordsOf(size, fair - 1, 5), length)).to.equal('9'.repeat(length))
+      expect(digitsFrom(() => wordsOf(size, fair, 5), length)).to.equal('5'.padStart(length, '0'))
+      expect(digitsFrom(() => wordsOf(size, range - 1, fair, 7), length)).to.equal('7'.padStart(length, '0'))
     })
   }
 

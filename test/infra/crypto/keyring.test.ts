@@ -25,7 +25,7 @@ describe('sealing', () => {
     )
   })
 
-  it('unseals a text sealed by an earlier release: the format is fixed', () => {
+  it('unseals a text that another program sealed: the format is fixed', () => {
     // Computed with Python's cryptography and an IV of zeros.
     const sealed = 'v1.k1.AAAAAAAAAAAAAAAA18HY6JRAs6YZoSvCZm1NZIwCRNumCPkQWQ'
     expect(ring.unseal(sealed, 'otp_1 salt')).to.equal('hello ✓')

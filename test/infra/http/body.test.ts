@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { Router } from '@koa/router'
 import { expect } from 'chai'
 import type { Context } from 'koa'
-import { createReadJson } from '../../../infra/http/body.ts'
+import { createReadJson, MAX_VALUES } from '../../../infra/http/body.ts'
 import { createHttpShell } from '../../../infra/http/shell.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { type CapturedLog, createCapturedLog } from '../../support/captured-log.ts'
@@ -176,6 +176,23 @@ describe('a JSON body', () => {
   it('is 400 when it is nested too deeply', async () => {
     expect((await post('['.repeat(33) + ']'.repeat(33))).status).to.equal(200)
     expect((await post('['.repeat(34) + ']'.repeat(34))).status).to.equal(400)
+  })
+
+  it('is 413 with more members and items than allowed, before it is parsed, and whether or not it is JSON', async () => {
+    const router = new Router()
+    const readJson = createReadJson(2 ** 20, 4)
+    router.post('/', async ctx => {
+      ctx.body = { read: await readJson(ctx) }
+    })
+    const deps = { log: captured.log, metrics: createMetrics({ processMetrics: false }), clock: testClock() }
+    const strict = await serveApp(createHttpShell(deps, [router]))
+    const status = async (body: string) =>
+      (await fetch(strict.url, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } })).status
+    expect(await status('{"a":[1,2],"b":",,,,\\",[[[["}')).to.equal(200)
+    expect(await status('{"a":[1,2,3],"b":"c"}')).to.equal(413)
+    expect(await status('[1,2,3,4,5')).to.equal(413)
+    expect(await status(`[${'[],'.repeat(MAX_VALUES)}[]]`)).to.equal(413)
+    await strict.close()
   })
 
   it('changes no prototype with a member named __proto__', async () => {

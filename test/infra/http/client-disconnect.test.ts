@@ -7,7 +7,7 @@ import { request, useShellServers } from '../../support/http-shell.ts'
 describe('a client that hangs up', () => {
   const startServer = useShellServers()
 
-  function createRoutes() {
+  function createRouter() {
     const seen: string[] = []
     const gate = { open: () => {} }
     const readJson = createReadJson(1000)
@@ -29,7 +29,7 @@ describe('a client that hangs up', () => {
   const answered = (lines: Record<string, unknown>[]) => lines.filter(({ msg }) => msg === 'http.answered')
 
   it('in the middle of a body causes no error, and the next request is served', async () => {
-    const { seen, router } = createRoutes()
+    const { seen, router } = createRouter()
     const { openConnection, ask, log } = await startServer(router)
     const { socket } = await openConnection()
     socket.write(
@@ -44,7 +44,7 @@ describe('a client that hangs up', () => {
   })
 
   it('before the answer does not stop the work', async () => {
-    const { seen, gate, router } = createRoutes()
+    const { seen, gate, router } = createRouter()
     const { openConnection, log } = await startServer(router)
     const { socket, closed } = await openConnection()
     socket.write(request('/slow'))

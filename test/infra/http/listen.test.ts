@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import Koa from 'koa'
 import { readBytes } from '../../../infra/http/body.ts'
 import { listen } from '../../../infra/http/listen.ts'
-import { MAX_IN_A_BURST, MAX_UNANSWERED } from '../../../infra/http/pipelining.ts'
+import { MAX_DROPPED_BYTES, MAX_IN_A_BURST, MAX_UNANSWERED } from '../../../infra/http/pipelining.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
 import { eventually } from '../../support/eventually.ts'
 import { answerWith, request, useShellServers } from '../../support/http-shell.ts'
@@ -21,7 +21,7 @@ describe('a listener', () => {
   const startServer = useShellServers()
 
   /** `/quick` answers at once, `/slow` after `letGo()`, and `/stream` begins at once and ends after `letGo()`. */
-  function createRoutes() {
+  function createRouter() {
     const waiting: (() => void)[] = []
     const permission = () => new Promise<void>(resolve => waiting.push(resolve))
     const router = new Router()
@@ -43,13 +43,13 @@ describe('a listener', () => {
   }
 
   it('closes at once without connections', async () => {
-    const { close, url } = await startServer(createRoutes().router)
+    const { close, url } = await startServer(createRouter().router)
     await close(LONG_GRACE_MS)
     await expectRefused(url)
   })
 
   it('closes idle connections at once, with or without an earlier request', async () => {
-    const { close, openConnection } = await startServer(createRoutes().router)
+    const { close, openConnection } = await startServer(createRouter().router)
     const [idle, mute] = [await openConnection(), await openConnection()]
     idle.socket.write(request('/quick'))
     await eventually(() => expect(idle.received()).to.contain('quick'))
@@ -58,7 +58,7 @@ describe('a listener', () => {
   })
 
   it('finishes an open request, answers it with Connection: close, and closes the connection', async () => {
-    const { router, waiting, letGo } = createRoutes()
+    const { router, waiting, letGo } = createRouter()
     const { close, openConnection, url } = await startServer(router)
     const { socket, received, closed } = await openConnection()
     socket.write(request('/slow'))
@@ -76,7 +76,7 @@ describe('a listener', () => {
   })
 
   it('finishes a response that has begun, and every request of a pipeline', async () => {
-    const { router, waiting, letGo } = createRoutes()
+    const { router, waiting, letGo } = createRouter()
     const { close, openConnection } = await startServer(router)
     const [streaming, piping] = [await openConnection(), await openConnection()]
     streaming.socket.write(request('/stream'))
@@ -91,7 +91,7 @@ describe('a listener', () => {
   })
 
   it('cuts unfinished requests after the grace, not before', async () => {
-    const { router, waiting } = createRoutes()
+    const { router, waiting } = createRouter()
     const { close, openConnection, clock } = await startServer(router)
     const { socket, received, closed } = await openConnection()
     socket.write(request('/slow'))
@@ -106,7 +106,7 @@ describe('a listener', () => {
   })
 
   it('has at most 16 requests of a connection in hand, and answers all of a pipeline in their order', async () => {
-    const { router, waiting, letGo } = createRoutes()
+    const { router, waiting, letGo } = createRouter()
     const begun: string[] = []
     router.get('/nth/:nth', async ctx => {
       begun.push(String(ctx.params.nth))
@@ -129,7 +129,7 @@ describe('a listener', () => {
   })
 
   it('forgets what is not read yet of a connection that its client cuts', async () => {
-    const { openConnection, ask } = await startServer(createRoutes().router)
+    const { openConnection, ask } = await startServer(createRouter().router)
     const cut = async () => {
       const { socket, closed } = await openConnection()
       socket.write(request('/quick').repeat(500))
@@ -141,7 +141,7 @@ describe('a listener', () => {
   })
 
   it('closes a connection after the thousandth request of a burst, and not one that waits now and then', async () => {
-    const { openConnection } = await startServer(createRoutes().router)
+    const { openConnection } = await startServer(createRouter().router)
     const [hasty, patient] = [await openConnection(), await openConnection()]
     const answers = ({ received }: typeof hasty) => received().match(/HTTP\/1\.1 200/g)?.length ?? 0
     hasty.socket.write(request('/quick').repeat(MAX_IN_A_BURST + 500))
@@ -153,6 +153,32 @@ describe('a listener', () => {
       await eventually(() => expect(answers(patient)).to.equal(asked))
     }
     patient.socket.destroy()
+  })
+
+  it('reads a body that is refused as too large to a bound, and closes the connection there', async () => {
+    const router = new Router()
+    router.post('/small', async ctx => {
+      ctx.body = await readBytes(ctx, 10)
+    })
+    const { openConnection, ask } = await startServer(router)
+    const head = (bytes: number) => `POST /small HTTP/1.1\r\nHost: test\r\nContent-Length: ${bytes}\r\n\r\n`
+    const long = Buffer.alloc(MAX_DROPPED_BYTES / 2, '.')
+    const [within, beyond] = [await openConnection(), await openConnection()]
+    within.socket.write(head(long.length))
+    within.socket.write(long)
+    within.socket.write(`${head(2)}ok`)
+    await eventually(() =>
+      expect(within.received().match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 413', 'HTTP/1.1 200']),
+    )
+    beyond.socket.write(head(2 ** 40))
+    const sent = (async () => {
+      while (!beyond.socket.destroyed) await new Promise(resolve => beyond.socket.write(long, resolve))
+    })()
+    // Closed with bytes unread, it is a reset to the client.
+    await Promise.all([beyond.closed.catch(() => {}), sent])
+    expect(beyond.socket.bytesWritten).to.be.below(50 * MAX_DROPPED_BYTES)
+    expect((await ask('/small', { method: 'POST', body: 'ok' })).status).to.equal(200)
+    within.socket.destroy()
   })
 
   it('loses nothing of pipelined bodies, wherever the network divides them, nor of answers that fill the connection', async () => {

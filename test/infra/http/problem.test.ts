@@ -16,7 +16,7 @@ const libraryError = (status: number, message: string): Error => {
   }
 }
 
-describe('an error in a route', () => {
+describe('an error in a handler', () => {
   const startServer = useShellServers()
   const answerToError = async (error: unknown) => {
     const { ask, log } = await startServer(
@@ -86,12 +86,12 @@ describe('an error in a route', () => {
     expect(details[1]).to.contain('idempotency key')
   })
 
-  it('is 503 with Retry-After also where the route that threw it names no time', async () => {
+  it('is 503 with Retry-After also where the handler that threw it names no time', async () => {
     const { status, headers } = await answerToError(problem('ServiceUnavailableError', { detail: 'Try again.' }))
     expect({ status, wait: headers.get('retry-after') }).to.deep.equal({ status: 503, wait: '1' })
   })
 
-  it('keeps the Retry-After of the route that names one', async () => {
+  it('keeps the Retry-After of the handler that names one', async () => {
     const later = problem('ServiceUnavailableError', { headers: { 'Retry-After': '7' } })
     expect((await answerToError(later)).headers.get('retry-after')).to.equal('7')
   })

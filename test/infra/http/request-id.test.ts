@@ -40,7 +40,7 @@ describe('a request id', () => {
     expect(log.lines().at(-1)).to.include({ request_id: 'mine', status: 404, msg: 'http.answered' })
   })
 
-  it('is known to the route', async () => {
+  it('is known to the handler', async () => {
     const { ask } = await startServer(router())
     expect((await ask('/here', { headers: { 'X-Request-Id': 'mine' } })).body).to.deep.equal({ id: 'mine' })
   })

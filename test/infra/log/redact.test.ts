@@ -28,7 +28,7 @@ const recognisable: fc.Arbitrary<string[]> = fc.oneof(
   base62(20).map(text => [`https://wa.me/15550001111?text=Verify%20${text}`, text]),
   base62(20).map(token => [`/sign-in?next=1&token=${token}&x=1`, token]),
   base62(20).map(token => [`{"auth_token": "${token}"}`, token]),
-  fc.stringMatching(/^\d{6,8}$/).map(code => [`your code is ${code}.`, code]),
+  fc.stringMatching(/^\d{6,10}$/).map(code => [`your code is ${code}.`, code]),
 )
 
 /** Every place of a line that can hold a text. */

@@ -43,6 +43,26 @@ describe('a copy of the embedded store', () => {
     expect(synced.slice(2)).to.deep.equal(['data/backups/one.partial', 'data/backups, named', 'data, named'])
   })
 
+  it('is not torn by an erasure: the log is emptied when it ends', async () => {
+    const parent = createTemporaryFolder()
+    const folder = join(parent, 'data')
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'countersign.db'), 'pages')
+    const pragmas: string[] = []
+    const column = (sql: string): unknown[] => {
+      pragmas.push(sql.replace('PRAGMA ', ''))
+      if (pragmas.length === 2) queueMicrotask(emptyLog)
+      return []
+    }
+    const disk = { freeBytes: async () => Number.MAX_SAFE_INTEGER, sync: async () => {} }
+    const { copyTo, emptyLog } = createHotCopy({ column }, folder, disk)
+    await copyTo(join(parent, 'copy'))
+    const emptied = 'wal_checkpoint(TRUNCATE)'
+    expect(pragmas).to.deep.equal(['wal_autocheckpoint=0', emptied, 'wal_autocheckpoint=1000', emptied])
+    emptyLog()
+    expect(pragmas.at(4)).to.equal(emptied)
+  })
+
   it('leaves nothing when the disk does not take it', async () => {
     for (const failsAt of ['data/backups/one.partial/countersign.db-wal', 'data/backups/one.partial', 'data/backups']) {
       const { failure, left } = await copyWith(failsAt)

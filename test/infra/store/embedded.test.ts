@@ -1,4 +1,4 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { StartProblem } from '../../../infra/start-problem.ts'
@@ -155,6 +155,27 @@ describe('the embedded store', () => {
       expect(await items.remove({ kind: 'none' }, Number.POSITIVE_INFINITY)).to.equal(0)
       expect(await items.find({ kind: 'text' }, { sort: {}, limit: -1 })).to.deep.equal([])
     }))
+
+  it('has nothing in its files of what was removed or overwritten, once it is told to forget it', async () => {
+    const filesWith = (text: string): string[] =>
+      readdirSync(folder).filter(name => readFileSync(join(folder, name), 'latin1').includes(text))
+    const docs = (kind: string) =>
+      Array.from({ length: 300 }, (_, nth) => ({ _id: `${kind}${nth}`, kind, data: `${kind} `.repeat(nth * 20) }))
+    // Of an earlier run, so that they are on pages of the file, also on those that only large documents have.
+    await using(true, items => items.insert([...docs('Augusta'), ...docs('Byron')]).then(() => {}))
+    const store = open(collections)
+    const items = docsOf(store)
+    await items.insert(docs('Lovelace'))
+    for (const name of ['Augusta', 'Byron', 'Lovelace']) expect(filesWith(name), name).to.not.deep.equal([])
+    await items.remove({ kind: 'Augusta' }, 1_000)
+    await items.remove({ kind: 'Lovelace' }, 1_000)
+    const renamed = docs('Byron').map(({ _id }) => _id)
+    await items.update([{ ids: renamed, update: { $set: { kind: 'poet', data: null } } }])
+    await items.remove({ _id: { $in: renamed } }, 1_000)
+    await store.forgetRemoved()
+    for (const name of ['Augusta', 'Byron', 'Lovelace']) expect(filesWith(name), name).to.deep.equal([])
+    await store.close()
+  })
 
   it('names no values in its errors, which are logged', () =>
     using(true, async items => {

@@ -68,17 +68,6 @@ onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
       })
     })
 
-    it('are dropped where they are declared as retired, by several processes at once, and not missed later', async () => {
-      await ensureIndexes(db, unique)
-      const retired = {
-        orders: collection({ indexes: [{ fields: { day: 1 } }], retired: unique.orders.indexes.slice(1) }),
-      }
-      await Promise.all([ensureIndexes(db, retired), ensureIndexes(db, retired)])
-      await ensureIndexes(db, retired)
-      const names = (await db.collection('orders').indexes()).map(index => index.name)
-      expect(names).to.have.members(['_id_', 'day_1__id_1'])
-    })
-
     it('conflict with an index of another name, too', async () => {
       await db.collection('orders').createIndex({ number: 1 }, { name: 'by hand', unique: true })
       await withStore(unique, async ping => {

@@ -29,6 +29,7 @@ const insertUnfinishedAttempt = ({ store, clock }: StoreContext, doc: OtpDoc) =>
       app_id: doc.app_id,
       rev: 1,
       delivery_id: lastDelivery(doc).delivery_id,
+      channel: 'sms',
       provider: 'gateway',
       round: 1,
       at: clock.now(),
@@ -80,14 +81,6 @@ onEmbeddedStore('a call of a provider', fresh => {
       expect(actor.statuses()).to.deep.equal(['sent'])
     })
 
-    it('is not repeated while the outcome of the first call is unknown', async () => {
-      const actor = await withProvider(acceptMessage, sendsReceipts)
-      const doc = await insertOtp(actor, live)
-      await insertUnfinishedAttempt(actor, doc)
-      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs: 15_000 })
-      expect([actor.sent, actor.reports]).to.deep.equal([[], []])
-    })
-
     it('is made after the wait for a receipt, when the process that made the attempt has died', async () => {
       const actor = await withProvider(acceptMessage, sendsReceipts)
       const doc = await insertOtp(actor, live)
@@ -109,15 +102,6 @@ onEmbeddedStore('a call of a provider', fresh => {
       await insertUnfinishedAttempt(actor, doc)
       expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
       expect([actor.sent.length, actor.statuses()]).to.deep.equal([1, ['sent']])
-    })
-
-    it('is not made while another process may still be making it', async () => {
-      const actor = await withProvider()
-      const doc = await insertOtp(actor, live)
-      await insertUnfinishedAttempt(actor, doc)
-      await actor.clock.advance(TIMEOUT_MS)
-      expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'retry', afterMs: 1_000 })
-      expect([actor.sent, actor.reports]).to.deep.equal([[], []])
     })
 
     it('is repeated at a provider that may be called twice', async () => {

@@ -3,7 +3,6 @@ import { step } from '../../../machines/otp.step.ts'
 import { providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
 import { acceptMessage, actorWithProvider, createChannelActor, replaceOtp } from '../../support/channel-actor.ts'
-import { cancel, play, resend } from '../../support/otp.ts'
 import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../support/queued-otps.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import { withStaleReads } from '../../support/tenancy.ts'
@@ -136,19 +135,6 @@ onEmbeddedStore('the channel actor', fresh => {
     await replaceOtp(actor.store, { ...doc, context: { ...doc.context, deliveries: [] } })
     expect((await actor.deliver(doc)).kind).to.equal('dead')
   })
-
-  const stale: [string, (doc: Awaited<ReturnType<typeof insertOtp>>) => object][] = [
-    ['canceled', doc => play(doc, cancel()).saved],
-    ['resent with a fresh code', doc => play(doc, resend('whatsapp')).saved],
-  ]
-  for (const [what, become] of stale)
-    it(`sends nothing once the verification is ${what}, and reports that the delivery failed`, async () => {
-      const actor = await withProvider()
-      const doc = await insertOtp(actor, live)
-      await replaceOtp(actor.store, { ...doc, ...become(doc) })
-      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
-      expect([actor.sent, actor.statuses()]).to.deep.equal([[], ['failed']])
-    })
 
   it('sends nothing once the code has expired by the clock, even if the stored verification is still pending', async () => {
     const actor = await withProvider()

@@ -56,23 +56,16 @@ onEmbeddedStore('why a delivery failed', fresh => {
     return all.filter(({ provider }) => provider === 'gateway')
   }
 
-  it('is recipient_unreachable where the vendor refuses the recipient', async () => {
-    const actor = await withProvider(throwing(() => new RecipientFault('it answered 400, 21211', { answer })))
-    await deliverUntilDone(actor, await insertOtp(actor, live))
-    expect(failedReport(actor)).to.include({ reason: 'recipient_unreachable' })
-  })
-
-  it('is provider_failed where every call failed in every round', async () => {
-    const actor = await withProvider(throwing(() => new ProviderFault('it answered 500')))
-    await deliverUntilDone(actor, await insertOtp(actor, live))
-    expect(failedReport(actor)).to.include({ reason: 'provider_failed' })
-  })
-
-  it('is no_answer where the outcome of a call is not known', async () => {
-    const actor = await withProvider(throwing(() => new UnknownOutcome('cut off')))
-    await deliverUntilDone(actor, await insertOtp(actor, live))
-    expect(failedReport(actor)).to.include({ reason: 'no_answer' })
-  })
+  for (const [reason, fault] of [
+    ['recipient_unreachable', new RecipientFault('it answered 400, 21211', { answer })],
+    ['provider_failed', new ProviderFault('it answered 500')],
+    ['no_answer', new UnknownOutcome('cut off')],
+  ] as const)
+    it(`is ${reason} after a ${fault.name}`, async () => {
+      const actor = await withProvider(throwing(() => fault))
+      await deliverUntilDone(actor, await insertOtp(actor, live))
+      expect(failedReport(actor)).to.include({ reason })
+    })
 
   it('is superseded where the verification has ended, or a newer code was sent', async () => {
     const actor = await withProvider()

@@ -225,6 +225,15 @@ describe('the next step of a delivery', () => {
         expect(step(pastAttempts, { stale: true })).to.deep.equal({ kind: 'fail', reason: 'superseded' })
     })
 
+    it('is the end that tells that the message may have gone, once a call with an unknown outcome is not waited for', () => {
+      for (const result of ['unknown', null] as const)
+        expect(step([attempt('a', result, NOW - 60 * SECOND)], { stale: true })).to.deep.equal({
+          kind: 'fail',
+          reason: 'superseded',
+          mayHaveGone: true,
+        })
+    })
+
     it('is still a wait for the receipt of an unknown outcome, and `sent` for an accepted attempt', () => {
       expect(step([attempt('a', 'unknown', NOW - SECOND)], { stale: true })).to.include({ kind: 'wait' })
       expect(step([attempt('a', 'accepted')], { stale: true })).to.include({ kind: 'sent' })

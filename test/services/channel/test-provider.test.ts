@@ -56,7 +56,7 @@ onEmbeddedStore('a test of a provider', fresh => {
     const test = (of: CountersignStore) =>
       createTestProvider({
         channel,
-        tenancy: createTenancy({ store: of, keyring: own }),
+        tenancy: createTenancy({ store: of, keyring: own, clock }),
         buildProvider: createBuildProvider({ factories, providerDeps: { outbound, clock }, publicUrl: null }),
         keyring: own,
         clock,

@@ -210,6 +210,9 @@ describe('the command line', () => {
       expect((await json('keys', 'list', app))[0].revoked_at).to.be.a('string')
       expect((await json('apps', 'close', app, '--yes')).closed_at).to.be.a('string')
       expect((await json('apps', 'reopen', app)).closed_at).to.equal(null)
+      const refused = await cli(['apps', 'delete', app, '--yes'])
+      expect(refused.code).not.to.equal(0)
+      expect(refused.stderr).to.include('30 days later it can be deleted')
     })
 
     it('users', async () => {
@@ -316,6 +319,19 @@ describe('the command line', () => {
       expect((await cli(['erase', app, recipient])).code).to.equal(2)
       const erased = await cli(['erase', company, '-', '--yes', '--json'], { stdin: `${recipient}\n` })
       expect(erased.json()).to.include({ verifications: 1 })
+
+      const journal = await cli(['erasures', 'export'])
+      const lines = journal.stdout.split('\n').filter(line => line.includes(app))
+      expect(lines).to.have.length(2)
+      expect((await cli(['erasures', 'export', '--since', '2100-01-01T00:00:00Z'])).stdout).to.equal('')
+      expect((await cli(['erasures', 'replay', '-'], { stdin: journal.stdout })).code).to.equal(2)
+      const many = Array.from({ length: 1_001 }, () => lines[0]).join('\n')
+      const replayed = await cli(['erasures', 'replay', '-', '--yes', '--json'], { stdin: many })
+      expect(replayed.json()).to.deep.include({ entries: 1_001 })
+      expect(replayed.json().erased).to.include({ verifications: 0 })
+      const refused = await cli(['erasures', 'replay', '-', '--yes'], { stdin: `${many}\n{}` })
+      expect(refused.code).to.equal(1)
+      expect(refused.stderr).to.match(/the lines before line 1001 .*\n {2}line 2 app_id is required/)
     })
 
     it('queues and their dead letters', async () => {

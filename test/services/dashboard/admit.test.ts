@@ -1,43 +1,62 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setImmediate } from 'node:timers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Context } from 'koa'
-import { Problem } from '../../../infra/http/problem.ts'
+import { createFindCaller } from '../../../infra/http/caller-address.ts'
+import { createLoopShares, type LoopShares } from '../../../infra/loop-shares.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
-import { createGuard, operatorPrincipal } from '../../../services/dashboard/access.ts'
+import { createGuard, NO_COMPANY, operatorPrincipal } from '../../../services/dashboard/access.ts'
 import { createAdmit } from '../../../services/dashboard/admit.ts'
-import { closeAdmins, createTenant, startAdmin } from '../../support/admin-api.ts'
-import { testClock } from '../../support/clock.ts'
-import { userBrowser } from '../../support/dashboard-session.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { type Browser, userBrowser } from '../../support/dashboard-session.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 
-describe('admission to the admin API', () => {
-  const contextOf = (company_id: string | null, { writable = true, method = 'PATCH' } = {}) =>
-    ({ state: { principal: { company_id } }, method, writable }) as unknown as Context
+/** Shares that are full for these owners, and say for whom they were asked. */
+function sharesWithout(...full: string[]) {
+  const turns: string[] = []
+  const loopShares: LoopShares = {
+    isFull: owner => full.includes(owner),
+    run(owner, work) {
+      turns.push(owner)
+      return work()
+    },
+  }
+  return { full, turns, loopShares }
+}
 
-  it('refuses a company whose changes wait too long, and neither what it reads, nor others, nor operators', async () => {
-    const clock = testClock()
-    const waiting: string[] = []
-    const loopShares = {
-      run: <T>(owner: string, work: () => Promise<T>): Promise<T> => {
-        if (owner !== 'flood changes') return work()
-        waiting.push(owner)
-        return new Promise<T>(() => {})
-      },
-    }
-    const admit = createAdmit({ clock, loopShares })
-    const call = (company: string | null, method = 'PATCH') =>
-      admit(contextOf(company, { method }), async () => 'answered')
-    const refused: unknown[] = []
-    for (let nth = 0; nth < 64; nth += 1) {
-      void Promise.resolve(call('flood')).catch(error => refused.push(error))
-      await clock.advance(100)
-    }
-    expect(waiting.length).to.be.within(8, 48)
-    expect(refused).to.have.length(64 - waiting.length)
-    expect(refused[0]).to.be.instanceOf(Problem)
-    expect(refused[0]).to.deep.include({ status: 503 })
-    const others = [call('flood', 'GET'), call('other'), call(null)]
-    expect(await Promise.all(others)).to.deep.equal(['answered', 'answered', 'answered'])
+describe('admission to the admin API', () => {
+  const contextOf = (
+    { company_id, user_id = null }: { company_id: string | null; user_id?: string | null },
+    { writable = true, method = 'PATCH' } = {},
+  ) =>
+    ({
+      state: { principal: { company_id, user_id } },
+      method,
+      writable,
+      get: () => '',
+      req: { socket: { remoteAddress: '203.0.113.7' } },
+    }) as unknown as Context
+  const create = (loopShares?: LoopShares) =>
+    createAdmit({ findCaller: createFindCaller([]), sessionCookie: { tokenIn: () => null }, loopShares })
+  const next = async () => 'answered'
+
+  it('shares by company and kind of call, by person where there is no company, and by address for strangers', async () => {
+    const { turns, loopShares } = sharesWithout()
+    const { user, stranger } = create(loopShares)
+    await user(contextOf({ company_id: 'cmp_a' }), next)
+    await user(contextOf({ company_id: 'cmp_a' }, { method: 'GET' }), next)
+    for (const user_id of ['usr_1', 'usr_2']) await user(contextOf({ company_id: NO_COMPANY, user_id }), next)
+    await stranger(contextOf({ company_id: null }), next)
+    expect(await user(contextOf({ company_id: null }), next), 'an operator').to.equal('answered')
+    expect(turns).to.deep.equal([
+      'cmp_a changes',
+      'cmp_a reads',
+      'usr_1 changes',
+      'usr_2 changes',
+      'address 203.0.113.7/32',
+    ])
   })
 
   it('comes after identification, of which there is one in a turn', async () => {
@@ -47,7 +66,7 @@ describe('admission to the admin API', () => {
       return { ...operatorPrincipal('ada'), session: null }
     }
     const guard = createGuard('viewer', identify)
-    const calls = Array.from({ length: 10 }, () => guard(contextOf(null), async () => {}))
+    const calls = Array.from({ length: 10 }, () => guard(contextOf({ company_id: null }), async () => {}))
     for (let turn = 0; turn < 3; turn += 1) await nextTurn()
     expect(identified).to.be.within(1, 3)
     await Promise.all(calls)
@@ -55,8 +74,8 @@ describe('admission to the admin API', () => {
   })
 
   it('executes nothing for a caller that hung up while it waited', async () => {
-    const admit = createAdmit({ clock: testClock() })
-    const refusal = await Promise.resolve(admit(contextOf('cmp_a', { writable: false }), async () => 'answered')).catch(
+    const { user } = create()
+    const refusal = await Promise.resolve(user(contextOf({ company_id: 'cmp_a' }, { writable: false }), next)).catch(
       error => error,
     )
     expect(refusal).to.deep.include({ status: 503 })
@@ -66,19 +85,84 @@ describe('admission to the admin API', () => {
 onEmbeddedStore('the calls of the admin API', fresh => {
   afterEach(closeAdmins)
 
-  it('take their turn before their bodies are read, those of operators excepted', async () => {
-    const turns: string[] = []
-    const loopShares = {
-      run<T>(owner: string): Promise<T> {
-        turns.push(owner)
-        throw new Unavailable('no turn comes')
-      },
-    }
+  async function start(loopShares: LoopShares) {
     const admin = await startAdmin(await fresh(), { loopShares })
-    const { company, app } = await createTenant(admin)
-    const { browser } = await userBrowser(admin, company, 'developer')
-    expect((await browser.ask('GET', `/apps/${app}`)).status).to.equal(503)
-    expect((await browser.ask('PATCH', `/apps/${app}`, { colour: 'not read' })).status).to.equal(503)
-    expect(turns).to.deep.equal([`${company} reads`, `${company} changes`])
+    const [a, b] = [await createTenant(admin), await createTenant(admin)]
+    const browsers = await Promise.all(
+      [a, b].map(async ({ company }) => (await userBrowser(admin, company, 'developer')).browser),
+    )
+    const [ofA, ofB] = browsers as [Browser, Browser]
+    return { admin, a, b, ofA, ofB }
+  }
+
+  /** Sends the head of a PATCH that announces a body, and nothing of the body. */
+  async function announce({ url }: TestAdmin, app: string, cookie: string | null): Promise<string> {
+    const { port, host } = new URL(url)
+    const socket = connect(Number(port), '127.0.0.1')
+    const head = [
+      `PATCH /admin/v1/apps/${app} HTTP/1.1`,
+      `Host: ${host}`,
+      `Cookie: countersign_session=${cookie}`,
+      'Content-Type: application/json',
+      'Content-Length: 300000',
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n`)
+    const [answer] = await once(socket, 'data')
+    socket.destroy()
+    return String(answer)
+  }
+
+  it('are refused before session and body are read where their company has too many, and those of others are not', async () => {
+    const shares = sharesWithout()
+    const { admin, a, b, ofA, ofB } = await start(shares.loopShares)
+    expect((await ofA.ask('GET', `/apps/${a.app}`)).status).to.equal(200)
+    shares.full.push(`${a.company} changes`)
+    shares.turns.length = 0
+    const refused = await announce(admin, a.app, ofA.cookie)
+    expect(refused).to.match(/^HTTP\/1\.1 503 /)
+    expect(refused).to.match(/retry-after: 5/i)
+    expect(shares.turns, 'no session was looked up').to.deep.equal([])
+    expect((await ofA.ask('GET', `/apps/${a.app}`)).status).to.equal(200)
+    expect((await ofB.ask('PATCH', `/apps/${b.app}`, { name: 'B' })).status).to.equal(200)
+    expect((await admin.ask('PATCH', `/apps/${a.app}`, { name: 'A' })).status, 'an operator').to.equal(200)
+  })
+
+  it('are refused before the session is looked up where strangers of the address have too many', async () => {
+    const shares = sharesWithout()
+    const { admin, a, ofA, ofB } = await start(shares.loopShares)
+    expect((await ofA.ask('GET', `/apps/${a.app}`)).status).to.equal(200)
+    shares.full.push('address 127.0.0.1/32')
+    shares.turns.length = 0
+    expect(await announce(admin, a.app, 'A'.repeat(43))).to.match(/^HTTP\/1\.1 503 /)
+    expect(await announce(admin, a.app, ofB.cookie), 'not seen yet').to.match(/^HTTP\/1\.1 503 /)
+    expect(shares.turns).to.deep.equal([])
+    expect((await ofA.ask('PATCH', `/apps/${a.app}`, { name: 'A' })).status).to.equal(200)
+  })
+
+  it('of another company are served while one has more than fit', async () => {
+    let time = 0
+    const tooLate = () => new Unavailable('too late')
+    const loopShares = createLoopShares({
+      share: { ofOne: 0.05, ofAll: 0.2 },
+      maxWaitMs: 5_000,
+      maxPieces: 256,
+      tooLate,
+      // Each piece that begins or ends finds that the loop was active for so long.
+      activeMs: () => (time += 50),
+      now: () => time,
+      after(ms, task) {
+        time += ms
+        setImmediate(task)
+      },
+    })
+    const { a, b, ofA, ofB } = await start(loopShares)
+    const flood = Array.from({ length: 64 }, async (_, nth) => {
+      return (await ofA.ask('PATCH', `/apps/${a.app}`, { name: `A ${nth}` })).status
+    })
+    for (let nth = 0; nth < 3; nth += 1)
+      expect((await ofB.ask('PATCH', `/apps/${b.app}`, { name: `B ${nth}` })).status).to.equal(200)
+    const statuses = await Promise.all(flood)
+    expect(new Set(statuses)).to.deep.equal(new Set([200, 503]))
+    expect(statuses.filter(status => status === 503).length).to.be.above(32)
   })
 })

@@ -86,6 +86,27 @@ eachStore('the audit log', fresh => {
     expect(found.map(({ who }: { who: string }) => who.split(' ')[0])).to.deep.equal([browser.me.id])
   })
 
+  it('shows every company what holds for all of them, and nothing of another company', async () => {
+    const [{ company }, other] = [await createTenant(admin), await createTenant(admin)]
+    const price = { channel: 'sms', country: '*', micros: 90_000 }
+    await admin.ask('PUT', '/prices', { prices: [price] })
+    await admin.clock.advance(1)
+    await admin.ask('PUT', '/prices', { prices: [{ ...price, micros: 80_000 }] })
+    const { browser } = await userBrowser(admin, company, 'owner')
+    const seen = (await browser.ask('GET', '/audit')).body.items
+    const companies = seen.map(({ company_id }: { company_id: string }) => company_id)
+    expect(companies).to.include(company).and.not.to.include(other.company)
+    expect(seen.filter(({ action }: { action: string }) => action === 'prices.replace')[0]).to.deep.include({
+      who: 'ada',
+      company_id: '*',
+      before: [price],
+      after: [{ ...price, micros: 80_000 }],
+    })
+    const ofAll = (await browser.ask('GET', '/audit?company_id=*')).body.items
+    expect(ofAll.map(({ action }: { action: string }) => action)).to.deep.equal(['prices.replace', 'prices.replace'])
+    expect((await browser.ask('GET', `/audit?company_id=${other.company}`)).status).to.equal(404)
+  })
+
   it('prevents a change that it cannot record', async () => {
     const { app } = await createTenant(admin)
     const store = interceptWrites(admin.store, {

@@ -21,14 +21,14 @@ import { pageOf } from '../../../services/dashboard/page-schema.ts'
 import { pageQuery } from '../../../services/dashboard/pages.ts'
 import { ledgerId } from '../../../services/domain/money/documents.ts'
 import { newEvent } from '../../../services/domain/webhooks/new-event.ts'
-import { closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../support/admin-api.ts'
+import { ADMIT_ALL, closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../support/admin-api.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { csvItems, parseCsv } from '../../support/csv.ts'
 import { userBrowser } from '../../support/dashboard-session.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { type ServedApp, serveApp } from '../../support/serve-app.ts'
-import { eachStore, onEmbeddedStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 const CSV = { headers: { Accept: 'text/csv' } }
 const NUMBER = '+447911123456'
@@ -66,7 +66,7 @@ function listOf(length: number) {
   return { asked, readPage }
 }
 
-eachStore('lists as CSV', fresh => {
+onEmbeddedStore('lists as CSV', fresh => {
   let admin: TestAdmin
   let actor: TestActor
   let owner: { company: string; app: string }
@@ -218,7 +218,7 @@ onEmbeddedStore('an export', fresh => {
     const { asked, readPage } = listOf(1_000)
     const list = operation({
       id: 'listThings',
-      route: 'GET /things',
+      request: 'GET /things',
       role: 'viewer',
       summary: 'List things',
       description: 'Newest first.',
@@ -232,13 +232,7 @@ onEmbeddedStore('an export', fresh => {
     })
     const router = new Router()
     const deps = { clock: testClock(), withAudit: async () => true } as unknown as AdminDeps
-    mountOperations(
-      router,
-      [list],
-      deps,
-      () => ({ ...operatorPrincipal('ada'), session: null }),
-      (_, next) => next(),
-    )
+    mountOperations(router, [list], deps, () => ({ ...operatorPrincipal('ada'), session: null }), ADMIT_ALL)
     const { log } = createCapturedLog()
     const shell = createHttpShell({ log, metrics: createMetrics({ processMetrics: false }), clock: deps.clock }, [
       router,

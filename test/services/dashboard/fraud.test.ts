@@ -77,12 +77,4 @@ onEmbeddedStore('decisions of the fraud guard', fresh => {
       days: [{ day: '2029-12-31', sent: 100, verified: 80 }],
     })
   })
-
-  it('are 404 for an unknown app', async () => {
-    for (const path of ['fraud', 'fraud/prefixes']) {
-      expect((await admin.get(`/apps/app_none/${path}`)).status).to.equal(404)
-      expect((await admin.get(`/apps/${app}/${path}`)).body).to.deep.equal({ items: [], next_cursor: null })
-      expect((await admin.get(`/apps/${app}/${path}?colour=1`)).status).to.equal(422)
-    }
-  })
 })

@@ -1,49 +1,42 @@
-// Random input for every route of the admin API: each problem is said in words of our own, and none is a 500.
+// Random input for every operation of the admin API: each problem is said in words of our own, and none is a 500.
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Answer, closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { PROVIDER_TYPES } from '../../../services/domain/tenancy/provider-types/list.ts'
+import { type Answer, closeAdmins, type TestAdmin } from '../../support/admin-api.ts'
+import { createWorld, DECLARED, requestOf, type World } from '../../support/operation-examples.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import { ZOD_WORDING } from '../../support/zod-wording.ts'
 
 /** Names of members of any body or query, some of them mistyped. */
-const NAMES = [
-  'name',
-  'closed',
-  'settings',
-  'kind',
-  'mode',
-  'micros',
-  'note',
-  'recipient',
-  'prices',
-  'lists',
-  'class',
-  'cidrs',
-  'text',
-  'url',
-  'confirm',
-  'refresh_seconds',
-  'type',
-  'channel',
-  'country',
-  'position',
-  'config',
-  'secret',
-  'since',
-  'until',
-  'app_id',
-  'from',
-  'immediate',
-  'limits',
-  'code',
-  'length',
-  'channels',
-  'whatsapp',
-  'nam',
-  'setings',
+const NAMES =
+  'name closed settings kind mode micros note recipient prices lists class cidrs text url confirm refresh_seconds type channel country position config secret since until app_id from immediate limits code length channels whatsapp nam setings'.split(
+    ' ',
+  )
+const CONFIG_NAMES =
+  'account_sid auth_token from base_url application_id private_key url method headers body secret token host port secure user pass dkim template __proto__ constructor'.split(
+    ' ',
+  )
+const VALUES: unknown[] = [
+  '',
+  'x',
+  'sms',
+  'server',
+  'test',
+  0,
+  1.5,
+  -1,
+  1e300,
+  true,
+  null,
+  [],
+  {},
+  '2030-01-01',
+  'https://shop.example',
+  '\u0000',
+  '\ud800',
+  '{{code}}',
 ]
-const VALUES: unknown[] = ['', 'x', 'sms', 'server', 'test', 0, 1.5, -1, 1e300, true, null, [], {}, '2030-01-01']
 
 const value = fc.letrec(tie => ({
   any: fc.oneof(
@@ -58,22 +51,26 @@ const body = fc.oneof(
   { weight: 9, arbitrary: fc.dictionary(fc.constantFrom(...NAMES), value) },
   { weight: 1, arbitrary: value },
 )
+const provider = fc.record(
+  {
+    type: fc.oneof(fc.constantFrom(...PROVIDER_TYPES), value),
+    channel: fc.oneof(fc.constantFrom('sms', 'email'), value),
+    position: value,
+    config: fc.oneof(fc.dictionary(fc.constantFrom(...CONFIG_NAMES), value, { maxKeys: 12 }), value),
+  },
+  { requiredKeys: ['type'] },
+)
 const query = fc.dictionary(
   fc.constantFrom('limit', 'cursor', 'recipient', 'status', 'company_id', 'otp_id', 'since', 'until', 'limt'),
   fc.constantFrom('', '0', '1', 'x', '101', '2030-01-01', '%'),
 )
 
 onEmbeddedStore('random input to the admin API', fresh => {
+  let world: World
   let admin: TestAdmin
-  let app: string
-  let company: string
-  let key: string
   beforeEach(async () => {
-    admin = await startAdmin(await fresh())
-    const made = await createTenant(admin)
-    app = made.app
-    company = made.company
-    key = (await admin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })).body.id
+    world = await createWorld(await fresh())
+    admin = world.admin
   })
   afterEach(closeAdmins)
 
@@ -91,56 +88,46 @@ onEmbeddedStore('random input to the admin API', fresh => {
     }
   }
 
-  const bodies = (): [string, string][] => [
-    ['POST', '/companies'],
-    ['PATCH', `/companies/${company}`],
-    ['POST', `/companies/${company}/credit`],
-    ['POST', `/companies/${company}/apps`],
-    ['PATCH', `/apps/${app}`],
-    ['POST', `/apps/${app}/keys`],
-    ['PATCH', `/keys/${key}`],
-    ['PUT', `/apps/${app}/providers/main`],
-    ['PUT', `/apps/${app}/webhook`],
-    ['POST', `/apps/${app}/webhook/rotate`],
-    ['POST', `/apps/${app}/events/replay`],
-    ['POST', `/apps/${app}/route`],
-    ['POST', `/apps/${app}/erase`],
-    ['PUT', '/prices'],
-    ['POST', '/prices/try'],
-    ['PUT', '/ip-lists'],
-    ['POST', '/sandbox/inbound'],
-  ]
-
   it('is refused in words of our own, in every body', async () => {
-    for (const [method, path] of bodies())
+    for (const [request] of DECLARED) {
+      const { method, path, body: takes } = requestOf(request, world)
+      if (takes === undefined) continue
+      const given = path.endsWith('/providers/mail') ? fc.oneof(provider, body) : body
       await fc.assert(
-        fc.asyncProperty(body, async given => expectOurWords(await admin.ask(method, path, given))),
+        fc.asyncProperty(given, async wrong => expectOurWords(await admin.ask(method, path, wrong))),
         { numRuns: propertyRuns(12) },
       )
+    }
   })
 
   it('is refused in words of our own, in every query', async () => {
-    const paths = [
-      '/companies',
-      `/companies/${company}/ledger`,
-      `/companies/${company}/apps`,
-      `/apps/${app}/keys`,
-      `/apps/${app}/events`,
-      `/apps/${app}/verifications`,
-      `/apps/${app}/fraud/prefixes`,
-      '/prices',
-      '/ip-lists',
-      '/sandbox/messages',
-      '/audit',
-    ]
-    for (const path of paths)
+    for (const [request] of DECLARED.filter(([one]) => one.startsWith('GET ')))
       await fc.assert(
-        fc.asyncProperty(query, async given =>
-          expectOurWords(await admin.get(`${path}?${new URLSearchParams(given)}`)),
-        ),
+        fc.asyncProperty(query, async given => {
+          const [path] = requestOf(request, world).path.split('?')
+          expectOurWords(await admin.get(`${path}?${new URLSearchParams(given)}`))
+        }),
         { numRuns: propertyRuns(5) },
       )
   })
+
+  // The caller takes the segments `.` and `..` out of an address before the request.
+  const segment = fc.string().filter(text => text !== '.' && text !== '..')
+
+  it('is found or 404 as an id', () =>
+    fc.assert(
+      fc.asyncProperty(segment, async text => {
+        const id = encodeURIComponent(text)
+        for (const path of [
+          `/apps/${id}/webhook`,
+          `/apps/${world.app}/providers/${id}`,
+          `/apps/${world.app}/events?otp_id=${id}`,
+        ])
+          expectOurWords(await admin.get(path))
+        expectOurWords(await admin.ask('POST', `/events/${id}/replay`))
+      }),
+      { numRuns: propertyRuns(15) },
+    ))
 
   it('is answered with the name that was meant, the range and the choices', async () => {
     const words = async (method: string, path: string, given?: unknown) =>
@@ -149,11 +136,11 @@ onEmbeddedStore('random input to the admin API', fresh => {
       )
     expect(await words('GET', '/companies?limt=5')).to.deep.equal(['limt is not known; did you mean `limit`?'])
     expect(await words('POST', '/companies', {})).to.deep.equal(['name is required'])
-    expect(await words('POST', `/apps/${app}/keys`, { kind: 'x' })).to.deep.equal([
+    expect(await words('POST', `/apps/${world.app}/keys`, { kind: 'x' })).to.deep.equal([
       'kind must be one of server, publishable',
       'mode is required',
     ])
-    expect(await words('PATCH', `/apps/${app}`, { settings: { verify_attempts: 11 } })).to.deep.equal([
+    expect(await words('PATCH', `/apps/${world.app}`, { settings: { verify_attempts: 11 } })).to.deep.equal([
       'settings.verify_attempts must be a whole number from 1 to 10',
     ])
     expect((await admin.ask('POST', '/companies', { nam: 'Acme' })).body.detail).to.equal(

@@ -3,9 +3,9 @@ import { newId } from '../../../infra/ids.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { closeAdmins, startAdmin } from '../../support/admin-api.ts'
 import { createTenant, newOtpDocument } from '../../support/queued-otps.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
-eachStore('the health of an app', fresh => {
+onEmbeddedStore('the health of an app', fresh => {
   afterEach(closeAdmins)
 
   it("names a stopped channel for which a message with the caller's own code waits, behind any number of verifications", async () => {

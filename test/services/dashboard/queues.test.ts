@@ -215,13 +215,4 @@ onEmbeddedStore('the queues in the admin API', fresh => {
     while (!answered) await clock.advance(1_000)
     expect((await asked).status).to.equal(503)
   })
-
-  it('are for operators only: no token is refused', async () => {
-    for (const path of ['/queues', '/queues/channel.sms/dead', '/queues/channel.sms/dead/a'])
-      expect((await admin.ask('GET', path, undefined, { token: null })).status).to.equal(401)
-    for (const verb of ['requeue', 'drop'])
-      expect(
-        (await admin.ask('POST', `/queues/channel.sms/dead/${verb}`, { all: true }, { token: null })).status,
-      ).to.equal(401)
-  })
 })

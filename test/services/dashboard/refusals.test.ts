@@ -15,6 +15,7 @@ import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { RefusalDoc } from '../../../services/domain/refusals/documents.ts'
 import { refusedRecipient } from '../../../services/domain/refusals/refusal-log.ts'
 import { parseRecipient } from '../../../services/domain/verifications/valid-recipient.ts'
+import { ADMIT_ALL } from '../../support/admin-api.ts'
 import { type Answer, ask } from '../../support/api-caller.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
@@ -89,13 +90,7 @@ eachStore('refusals for an operator', fresh => {
       withAudit: createWithAudit({ audit: store.docs('audit'), companies: store.docs('companies'), clock, log }),
     } as AdminDeps
     const principal = { name: 'ada', role: 'viewer', company_id, user_id: null, operator: null, session: null } as const
-    mountOperations(
-      router,
-      refusalOperations,
-      deps,
-      () => principal,
-      (_, next) => next(),
-    )
+    mountOperations(router, refusalOperations, deps, () => principal, ADMIT_ALL)
     served = await serveApp(createHttpShell({ log, metrics: createMetrics(), clock }, [router]))
     return ask(`${served.url}${ADMIN_PATH}${path}?${query}`, {})
   }

@@ -7,7 +7,6 @@ import { acceptRecipient } from '../../../services/domain/verifications/valid-re
 import { createAppCache } from '../../../services/otp/apps.ts'
 import { planSend } from '../../../services/otp/calls/send-plan.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
-import { createCapturedLog } from '../../support/captured-log.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 
 const BRAZILIAN = '+5511987654321'
@@ -136,7 +135,6 @@ onEmbeddedStore('the routing preview', fresh => {
   it('reports an invalid recipient, and refuses a body without one', async () => {
     expect(await explain('+4412')).to.include({ channel: null, refusal: 'InvalidRecipientError' })
     expect(errorPaths(await admin.ask('POST', `/apps/${app}/route`, {}))).to.deep.equal(['recipient'])
-    expect(errorPaths(await admin.ask('POST', `/apps/${app}/route`, { recipient: 7 }))).to.deep.equal(['recipient'])
   })
 
   it('needs no provider for test keys, and explains magic recipients', async () => {
@@ -153,11 +151,7 @@ onEmbeddedStore('the routing preview', fresh => {
   const refusalOfSend = async (text: string) => {
     const recipient = acceptRecipient(text, 'test')
     if (recipient === null) return 'InvalidRecipientError'
-    const sending = await createAppCache({
-      tenancy: createTenancy(admin),
-      clock: admin.clock,
-      log: createCapturedLog().log,
-    }).get(app)
+    const sending = await createAppCache({ tenancy: createTenancy(admin), clock: admin.clock }).get(app)
     if (!sending) throw new Error('there is no such app')
     const plan = planSend({
       recipient,
@@ -166,6 +160,7 @@ onEmbeddedStore('the routing preview', fresh => {
       app: sending,
       reputation: null,
       givenCode: null,
+      stopped: [],
     })
     return 'kind' in plan ? plan.error : plan.insufficientFunds ? 'InsufficientFundsError' : null
   }

@@ -12,7 +12,7 @@ import { type TrialDeps, trySettings } from '../../../services/dashboard/setting
 import type { TrialInput } from '../../../services/dashboard/settings-trial/trial-input.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { openAccount } from '../../../services/domain/money/batches.ts'
-import { type Price, priceDoc } from '../../../services/domain/money/documents.ts'
+import { type Price, savePrices } from '../../../services/domain/money/prices.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
 import { providerContext, providerId } from '../../../services/domain/tenancy/documents.ts'
 import { resolveSettings, type SettingsInput } from '../../../services/domain/tenancy/settings.ts'
@@ -57,12 +57,11 @@ const PRICES: readonly [Priced, number][] = [
   ['reply', 20],
   ['email', 10],
 ]
-const priceOf = (priced: Priced, micros: number): Price =>
-  priceDoc({
-    ...(priced === 'reply' ? { channel: 'whatsapp', kind: priced } : { channel: priced }),
-    country: '*',
-    micros,
-  })
+const priceOf = (priced: Priced, micros: number): Price => ({
+  ...(priced === 'reply' ? { channel: 'whatsapp', kind: priced } : { channel: priced }),
+  country: '*',
+  micros,
+})
 /** What is paid for a verification, refunds deducted. */
 const LONGEST_CACHED_MS = 2 * TENANT_CACHE.ttlMs
 const kept = ({ deliveries }: Otp): number => deliveries.filter(isPaid).reduce((sum, { micros }) => sum + micros, 0)
@@ -246,7 +245,8 @@ onEmbeddedStore('a replay of past calls', fresh => {
     actor = await startOtpActor(store, keyring)
     const account = openAccount('cmp_a', 1_000_000, actor.clock.now())
     await store.docs('companies').insert([{ _id: 'cmp_a', name: 'A', ...account, created_at: 0, rev: 1 }])
-    await store.docs('prices').insert(PRICES.map(([priced, micros]) => priceOf(priced, micros)))
+    const prices = PRICES.map(([priced, micros]) => priceOf(priced, micros))
+    await savePrices(store.docs('prices'), undefined, prices)
   })
   afterEach(() => actor.close())
 
@@ -645,7 +645,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
       await eraseVerifications(store, erased)
       const after = await replay(app_id, since, {}, {})
       expect(after.sends).to.equal(RECIPIENTS.length - 2)
-      expect(reasons(after)).to.deep.equal([{ reason: 'not_kept', count: 2 }])
+      expect(reasons(after)).to.deep.equal([{ reason: 'removed', count: 2 }])
     })
 
     it('which sends the guard would judge without most of its week', async () => {

@@ -71,27 +71,6 @@ describe('admission to an edge', () => {
     expect(refusal?.extras.headers).to.deep.equal({ 'Retry-After': '2' })
   })
 
-  it('admits again as soon as the queue is short enough', async () => {
-    const queue = startQueue()
-    queue.begin(700)
-    await queue.answer(150, 2)
-    await queue.answer(100, 2)
-    expect(queue.refusal()).to.equal(null)
-    queue.begin(40)
-    expect(() => queue.begin(200)).to.throw(Problem)
-  })
-
-  it('admits more when answers come faster, and less when they come slower', async () => {
-    const fast = startQueue()
-    fast.begin(1_500)
-    await fast.answer(500, 0.5)
-    expect(fast.refusal()).to.equal(null)
-    const slow = startQueue()
-    slow.begin(200)
-    await slow.answer(40, 20)
-    expect(slow.refusal()?.extras.headers).to.deep.equal({ 'Retry-After': '4' })
-  })
-
   it('refuses when nothing was answered for a second, and never the first 64', async () => {
     const queue = startQueue()
     queue.begin(63)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import type { OtpAnswer } from '../../../machines/calls.ts'
-import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
+import { KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const SEND = { recipient: '+447911123456' }
@@ -35,27 +35,6 @@ describe('the requests waiting at an edge', () => {
     release()
     for (const response of await Promise.all(waiting)) expect(response.status).to.equal(200)
     expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
-  })
-
-  it('leave room for those of another company', async () => {
-    const other = apiKey('key_other', 'sk_test_other0123456789', { company_id: 'cmp_other', app_id: 'app_other' })
-    edge.keys.set(other.hash, other)
-    const waiting = [1, 2, 3].map(() => edge.post('/otp/send', SEND))
-    await eventually(() => expect(edge.calls).to.have.length(3))
-    const refused = await edge.post('/otp/send', SEND)
-    expect((await problemOf(refused)).detail).to.include('of this company')
-    waiting.push(edge.post('/otp/send', SEND, { key: 'sk_test_other0123456789' }))
-    await eventually(() => expect(edge.calls).to.have.length(4))
-    release()
-    for (const response of await Promise.all(waiting)) expect(response.status).to.equal(200)
-  })
-
-  it('stop counting once they fail', async () => {
-    edge.stubs.answer = () => Promise.reject(new Error('lost'))
-    for (let n = 0; n < 5; n += 1) expect((await edge.post('/otp/send', SEND)).status).to.equal(500)
-    edge.stubs.answer = async () => ({ kind: 'verification', verification: view() })
-    expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
-    release()
   })
 
   it('do not include requests that are refused for their key or body, or whose body has not arrived', async () => {

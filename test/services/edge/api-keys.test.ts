@@ -79,11 +79,6 @@ describe('an API key at the edge', () => {
     await proxied.close()
   })
 
-  it('is not looked up if it is too long', async () => {
-    await sendWith(`Bearer ${'k'.repeat(257)}`)
-    expect(edge.lookups).to.deep.equal([])
-  })
-
   it('may be any visible ASCII, as a bootstrap file allows', async () => {
     const odd = `!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`
     edge.keys.set(hashApiKey(odd), apiKey('key_odd', 'sk_test', { hash: hashApiKey(odd) }))
@@ -104,9 +99,9 @@ describe('an API key at the edge', () => {
       expect(await problemOf(response)).to.include({ type: 'HTTPException', code: 'wrong_key_kind', detail })
     })
 
-  it('is checked after the route and before the body', async () => {
-    const unknownRoute = await edge.request('/api/v1/otp', { method: 'POST' })
-    expect(unknownRoute.status).to.equal(404)
+  it('is checked after the path and before the body', async () => {
+    const unknownPath = await edge.request('/api/v1/otp', { method: 'POST' })
+    expect(unknownPath.status).to.equal(404)
     expect((await edge.request('/api/v1/otp/send')).status).to.equal(405)
     const badBody = await edge.request('/api/v1/otp/send', {
       method: 'POST',
@@ -130,13 +125,6 @@ describe('an API key at the edge', () => {
     await edge.post('/otp/send', SEND, { key: 'sk_test_unknown0' })
     await edge.post('/otp/cancel', { otp_id: OTP_ID }, { key: KEYS.deviceTest })
     expect(edge.uses).to.deep.equal(['key_sktest', 'key_sktest'])
-  })
-
-  it('that was revoked is refused within five seconds', async () => {
-    expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
-    edge.keys.delete(hashApiKey(KEYS.serverTest))
-    await edge.clock.advance(4_999)
-    expect((await edge.post('/otp/send', SEND)).status).to.equal(401)
   })
 
   it('that is unknown is not looked up each time, and works soon after it is created', async () => {

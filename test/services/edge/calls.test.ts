@@ -216,42 +216,4 @@ describe('a call to the OTP actor', () => {
       expect((await edge.post('/otp/resend', { otp_id: OTP_ID }, { headers })).status).to.equal(200)
     })
   })
-
-  it('of a resend names the verification and the channel, if any', async () => {
-    await edge.post('/otp/resend', { otp_id: OTP_ID })
-    expect(lastCall('otp.resend')).to.include({ otp_id: OTP_ID, channel: null })
-    await edge.post('/otp/resend', { otp_id: OTP_ID, channel: 'email' })
-    expect(lastCall('otp.resend')).to.include({ otp_id: OTP_ID, channel: 'email' })
-  })
-
-  it('of a verify seals the code, and is not made for what can be none', async () => {
-    await edge.post('/otp/verify', { otp_id: OTP_ID, code: '012345' })
-    expect(unseal(lastCall('otp.verify').sealed_code, inFlight.code)).to.equal('012345')
-    expect((await edge.post('/otp/verify', { otp_id: OTP_ID, code: '1'.repeat(500) })).status).to.equal(422)
-    expect(edge.calls).to.have.length(1)
-  })
-
-  it('of a cancel names the verification', async () => {
-    await edge.post('/otp/cancel', { otp_id: OTP_ID })
-    expect(lastCall('otp.cancel')).to.include({ otp_id: OTP_ID })
-  })
-
-  it('of an exchange seals the token', async () => {
-    await edge.post('/verifications/exchange', { verification_token: 'otp_vt_abc' })
-    expect(unseal(lastCall('token.exchange').sealed_token, inFlight.token)).to.equal('otp_vt_abc')
-  })
-
-  for (const [path, more] of [
-    ['/otp/resend', {}],
-    ['/otp/verify', { code: '123456' }],
-    ['/otp/cancel', {}],
-  ] as const)
-    it(`is not made by ${path} for a text that cannot be an id, which is 404`, async () => {
-      for (const otp_id of ['', 'otp_', 'otp_x', OTP_ID.toUpperCase(), `${OTP_ID} `, 'x'.repeat(10_000), '\u0000']) {
-        const response = await edge.post(path, { otp_id, ...more })
-        expect(response.status).to.equal(404)
-        expect((await problemOf(response)).type).to.equal('OtpNotFoundError')
-      }
-      expect(edge.calls).to.deep.equal([])
-    })
 })

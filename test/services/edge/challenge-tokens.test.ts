@@ -37,7 +37,7 @@ describe('the check of a token with its vendor', () => {
     const app = { id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings, sealed_challenge_secret }
     const options = targets === undefined ? {} : { privateTargets: targets }
     const checkToken = createCheckToken({ outbound: outbound(options), keyring, clock, log })
-    const check = (token = 'token') => checkToken(app, 'turnstile', token)
+    const check = (token = 'token', address: string | null = null) => checkToken(app, 'turnstile', token, address)
     return { app, check, checkToken, clock, lines, vendor }
   }
   const json =
@@ -104,7 +104,7 @@ describe('the check of a token with its vendor', () => {
     expect(vendor.received).to.have.length(0)
     const { app, checkToken } = await setUp(json({ success: true, hostname: 'shop.example' }))
     const without = { ...app, sealed_challenge_secret: null }
-    expect((await checkToken(without, 'turnstile', 'token')).outcome).to.equal('unchecked')
+    expect((await checkToken(without, 'turnstile', 'token', null)).outcome).to.equal('unchecked')
   })
 
   it('makes fifty calls at once, so that made-up tokens are no flood to the vendor', async () => {
@@ -116,5 +116,22 @@ describe('the check of a token with its vendor', () => {
     await clock.advance(3_000)
     const ids = (await Promise.all(checks)).map(({ id }) => id)
     expect(new Set(ids)).to.have.length(60)
+  })
+
+  it('makes twelve of them for one network, which cannot crowd the others out into a proof of work', async () => {
+    const { check, clock, vendor } = await setUp(() => {})
+    const floods = ['2a0e:97c0:1:2::1', '2a0e:97c0:1:2:ffff::1'].flatMap(address =>
+      Array.from({ length: 30 }, (_, nth) => check(`made up ${address} ${nth}`, address)),
+    )
+    const refused = await Promise.all(floods.slice(12))
+    expect(new Set(refused.map(({ outcome }) => outcome))).to.deep.equal(new Set(['refused']))
+    const other = check('good', '81.2.69.142')
+    await eventually(() => expect(vendor.received).to.have.length(13))
+    await clock.advance(3_000)
+    await Promise.all([...floods, other])
+    const again = check('once more', '2a0e:97c0:1:2::1')
+    await eventually(() => expect(vendor.received, 'the places are free again').to.have.length(14))
+    await clock.advance(3_000)
+    expect((await again).outcome).to.equal('unchecked')
   })
 })

@@ -1,4 +1,4 @@
-// CORS: which routes a page of another origin may call, and which answers it may read.
+// CORS: which paths a page of another origin may call, and which answers it may read.
 import { expect } from 'chai'
 import { KEYS, OTP_ID, startTestEdge, type TestEdge } from '../../support/edge.ts'
 

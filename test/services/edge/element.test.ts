@@ -1,6 +1,6 @@
 // GET /element.js: how pages of other origins get the element, and which languages it speaks.
 import { expect } from 'chai'
-import { NAMES, ROWS, textsFor } from '../../../clients/web/texts.ts'
+import { NAMES, ROWS } from '../../../clients/web/texts.ts'
 import { readBuiltSite } from '../../../infra/web/built-site.ts'
 import { SENTENCES } from '../../../services/domain/texts/languages.ts'
 import { startTestEdge, type TestEdge } from '../../support/edge.ts'
@@ -47,11 +47,5 @@ describe('the texts of <countersign-verify>', () => {
         language,
       ).to.deep.equal([])
     }
-  })
-
-  it('are those of the first language that is there, the region first', () => {
-    expect(textsFor(['xx', 'not a tag', 'pt-BR', 'de']).locale).to.equal('pt')
-    expect(textsFor(['zh-hk']).locale).to.equal('zh-HK')
-    expect(textsFor([]).locale).to.equal('en')
   })
 })

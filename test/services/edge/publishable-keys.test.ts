@@ -16,17 +16,6 @@ describe('a publishable key', () => {
   const send = (options: { key?: string; headers?: Record<string, string>; body?: object } = {}) =>
     edge.post('/otp/send', options.body ?? SEND, { key: KEYS.deviceTest, ...options })
 
-  it('must not send a client_ip', async () => {
-    await startEdge()
-    const response = await send({ body: { ...SEND, client_ip: '8.8.8.8' } })
-    expect(response.status).to.equal(422)
-    expect(await problemOf(response)).to.deep.include({
-      type: 'ValidationError',
-      errors: [{ path: 'client_ip', message: 'must not be sent with a publishable key' }],
-    })
-    expect((await send({ body: { ...SEND, client_ip: null } })).status).to.equal(200)
-  })
-
   it('sends with the address of its connection, through trusted proxies only', async () => {
     const addressFor = async (trustedProxies: string[]) => {
       await startEdge({ trustedProxies })
@@ -59,21 +48,6 @@ describe('a publishable key', () => {
       expect((await send({ key: KEYS.deviceLive, body: {} })).status).to.equal(403)
     })
 
-    it('may resend only if the app allows it to send', async () => {
-      await startEdge()
-      const resend = (key: string) => edge.post('/otp/resend', { otp_id: OTP_ID }, { key })
-      const refused = await resend(KEYS.deviceLive)
-      expect(refused.status).to.equal(403)
-      expect((await problemOf(refused)).type).to.equal('PublishableSendDisabledError')
-      expect(edge.calls).to.deep.equal([])
-      expect((await resend(KEYS.deviceTest)).status, 'in test mode').to.equal(200)
-      expect((await resend(KEYS.serverLive)).status, 'by a server').to.equal(200)
-
-      edge.stubs.settings.publishable_send = true
-      await edge.clock.advance(5_000)
-      expect((await resend(KEYS.deviceLive)).status).to.equal(200)
-    })
-
     it('may still verify and look up', async () => {
       await startEdge()
       const guess = { otp_id: OTP_ID, code: '123456' }
@@ -90,7 +64,7 @@ describe('a publishable key', () => {
   describe('of an app that lists origins', () => {
     beforeEach(() => startEdge({ settings: { allowed_origins: [SHOP, 'https://m.shop.example:8443'] } }))
 
-    const callAllRoutes = (origin: string | null, key = KEYS.deviceTest) => {
+    const callAllPaths = (origin: string | null, key = KEYS.deviceTest) => {
       const options = { key, headers: origin === null ? {} : { Origin: origin } }
       return Promise.all([
         edge.post('/otp/send', SEND, options),
@@ -101,7 +75,7 @@ describe('a publishable key', () => {
 
     for (const origin of [SHOP, 'https://m.shop.example:8443', null])
       it(`may be used ${origin === null ? 'without an origin' : `from ${origin}`}`, async () => {
-        const statuses = (await callAllRoutes(origin)).map(response => response.status)
+        const statuses = (await callAllPaths(origin)).map(response => response.status)
         expect(statuses).to.deep.equal([200, 200, 404])
       })
 
@@ -115,7 +89,7 @@ describe('a publishable key', () => {
       'null',
     ])
       it(`may not be used from ${origin}, and the page can read why`, async () => {
-        for (const response of await callAllRoutes(origin)) {
+        for (const response of await callAllPaths(origin)) {
           expect(response.status).to.equal(403)
           expect(response.headers.get('access-control-allow-origin')).to.equal(origin)
           expect(response.headers.get('vary')).to.contain('Origin')
@@ -135,7 +109,7 @@ describe('a publishable key', () => {
       ]
       for (const response of refused) expect((await problemOf(response)).type).to.equal('OriginNotAllowedError')
       const others = [
-        ...(await callAllRoutes('https://evil.example', KEYS.serverTest)),
+        ...(await callAllPaths('https://evil.example', KEYS.serverTest)),
         await edge.post('/otp/cancel', { otp_id: OTP_ID }, device),
         await edge.post('/verifications/exchange', {}, { key: KEYS.serverTest, headers }),
         await edge.request('/docs', { headers }),
@@ -149,13 +123,8 @@ describe('a publishable key', () => {
     })
 
     it('does not restrict server keys', async () => {
-      const statuses = (await callAllRoutes('https://evil.example', KEYS.serverTest)).map(response => response.status)
+      const statuses = (await callAllPaths('https://evil.example', KEYS.serverTest)).map(response => response.status)
       expect(statuses).to.deep.equal([200, 200, 404])
     })
-  })
-
-  it('may be used from any page if the app lists no origin', async () => {
-    await startEdge()
-    expect((await send({ headers: { Origin: 'https://anywhere.example' } })).status).to.equal(200)
   })
 })

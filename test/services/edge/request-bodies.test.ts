@@ -1,4 +1,4 @@
-// Request bodies, route by route. Every row is sent over HTTP, and only valid ones reach the OTP actor.
+// Request bodies, operation by operation. Every row is sent over HTTP, and only valid ones reach the OTP actor.
 import { expect } from 'chai'
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import { KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
@@ -171,43 +171,31 @@ describe('a body at the edge', () => {
       headers: { Authorization: `Bearer ${KEYS.serverTest}`, 'Content-Type': 'application/json', ...headers },
     })
 
-  for (const path of PATHS) {
-    for (const body of ['"text"', '[]', 'null', '7', 'true'])
-      it(`of ${path} is 422 if it is the JSON value ${body}`, async () => {
-        const response = await raw(path, body)
-        expect(response.status).to.equal(422)
-        expect(await problemOf(response)).to.deep.include({
-          type: 'ValidationError',
-          errors: [{ path: '', message: 'must be a JSON object' }],
-        })
-      })
-
-    it(`of ${path} is 422, never 415, if it is absent`, async () => {
-      for (const type of ['application/json', 'text/plain', '']) {
-        const response = await raw(path, null, { 'Content-Type': type })
-        expect(response.status).to.equal(422)
-        expect((await problemOf(response)).type).to.equal('ValidationError')
+  for (const path of PATHS)
+    it(`of ${path} is refused by what it is before it is parsed`, async () => {
+      const json = { 'Content-Type': 'application/json' }
+      const text = { 'Content-Type': 'text/plain' }
+      const cases: [string | null, Record<string, string>, number][] = [
+        ['"text"', json, 422],
+        ['[]', json, 422],
+        ['null', json, 422],
+        ['7', json, 422],
+        [null, json, 422],
+        [null, text, 422],
+        [null, { 'Content-Type': '' }, 422],
+        ['{}', text, 415],
+        ['{"otp_id":', json, 400],
+        [`{"pad":"${'x'.repeat(16_384)}"}`, json, 413],
+      ]
+      for (const [body, headers, status] of cases) {
+        const response = await raw(path, body, headers)
+        expect(response.status, String(body).slice(0, 20)).to.equal(status)
+        const { type, errors } = await problemOf(response)
+        expect(type).to.equal(status === 422 ? 'ValidationError' : 'HTTPException')
+        if (body !== null && status === 422)
+          expect(errors).to.deep.equal([{ path: '', message: 'must be a JSON object' }])
       }
     })
-
-    it(`of ${path} is 415 if its content type is not JSON`, async () => {
-      const response = await raw(path, '{}', { 'Content-Type': 'text/plain' })
-      expect(response.status).to.equal(415)
-      expect((await problemOf(response)).type).to.equal('HTTPException')
-    })
-
-    it(`of ${path} is 400 if it is broken JSON`, async () => {
-      const response = await raw(path, '{"otp_id":')
-      expect(response.status).to.equal(400)
-      expect((await problemOf(response)).type).to.equal('HTTPException')
-    })
-
-    it(`of ${path} is 413 if it is too large`, async () => {
-      const response = await raw(path, `{"pad":"${'x'.repeat(16_384)}"}`)
-      expect(response.status).to.equal(413)
-      expect((await problemOf(response)).type).to.equal('HTTPException')
-    })
-  }
 
   it('may have MAX_BODY_BYTES, and is 413 with one byte more', async () => {
     const small = await startTestEdge({ maxBodyBytes: 40 })

@@ -50,12 +50,4 @@ eachStore('a reservation', fresh => {
     expect(await scopeOf(reserve(counted, [app]))).to.equal('granted')
     expect(await scopeOf(reserve(counted, [app]))).to.equal('app')
   })
-
-  it('is granted again as soon as an earlier one is given back', async () => {
-    const counted = shared()
-    const first = await reserve(counted, [recipient('ada')])
-    expect(await scopeOf(reserve(counted, [recipient('ada')]))).to.equal('recipient')
-    await first.undo()
-    expect(await scopeOf(reserve(counted, [recipient('ada')]))).to.equal('granted')
-  })
 })

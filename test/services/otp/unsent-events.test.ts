@@ -76,13 +76,6 @@ onEmbeddedStore('an event that may be unsent', fresh => {
     expect(await stored('evt_1')).to.deep.equal(first)
   })
 
-  it('is left to the webhook actor for an app with an endpoint', async () => {
-    const { isStored, addEndpoint, stored } = await create()
-    await addEndpoint()
-    expect(await isStored(event())).to.equal(false)
-    expect(await stored('evt_1')).to.equal(undefined)
-  })
-
   it('is left to the webhook actor five seconds after an endpoint was added', async () => {
     const { isStored, addEndpoint } = await create()
     await isStored(event())

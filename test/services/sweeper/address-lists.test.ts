@@ -81,12 +81,6 @@ onEmbeddedStore('sweeping address lists', fresh => {
     expect(await classesIn(store, ['8.8.8.8', '9.9.9.9'])).to.deep.equal([null, 'abusive'])
   })
 
-  it('does not fetch a list again that has no refresh time', async () => {
-    await insertDueList()
-    await sweeper().sweep('ip_lists')
-    expect(await untilStatus('ready')).not.to.have.property('due_at')
-  })
-
   it('is done with the first partition, and by one of several sweepers that race', async () => {
     await insertDueList()
     await sweeper().sweep('ip_lists', [1, 2, 3])

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Message } from '../../../infra/broker/broker.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
-import { DAY_MS, MINUTE_MS } from '../../../infra/time.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
 import { stepEndpoint } from '../../../machines/endpoint.step.ts'
 import type { EndpointEvent } from '../../../machines/endpoint.ts'
 import type { RouteFact } from '../../../machines/routes.ts'
@@ -12,7 +12,7 @@ import { openAccount } from '../../../services/domain/money/batches.ts'
 import type { NoticeDoc } from '../../../services/domain/notices/documents.ts'
 import { CONSOLE_APP_ID } from '../../../services/domain/tenancy/console.ts'
 import type { ConsoleMail, ConsoleMailAnswer } from '../../../services/domain/tenancy/console-mail.ts'
-import { providerContext, providerId } from '../../../services/domain/tenancy/documents.ts'
+import { type PendingRetention, providerContext, providerId } from '../../../services/domain/tenancy/documents.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import type { NotifyBody } from '../../../services/domain/webhooks/queue-messages.ts'
 import { createIncidentSweeps } from '../../../services/sweeper/incidents.ts'
@@ -105,7 +105,7 @@ eachStore('notices', fresh => {
   /** A sweeper's process. */
   function start({ store, publish, sendMail }: Ports = ports()) {
     const { log } = createCapturedLog()
-    const tenancy = createTenancy({ store, keyring })
+    const tenancy = createTenancy({ store, keyring, clock })
     const incidents = createIncidentSweeps({ store, tenancy, clock, log, metrics })
     const deps = { store, broker: { publish }, sendMail, keyring, clock, log, publicUrl: 'https://otp.example' }
     const tell = createTellNotices(deps)
@@ -260,6 +260,35 @@ eachStore('notices', fresh => {
     expect(told().events).to.deep.equal(Array(2).fill('ops.provider_silent app_1'))
   })
 
+  it('of a shorter retention come once each time it is asked for, and late where no sweeper ran', async () => {
+    await store.docs('webhooks').modify({ _id: 'app_1' }, { $set: { events: ['ops.retention_shortened'] } })
+    const run = start()
+    const after = async (ms: number, pending_retention?: PendingRetention | null) => {
+      if (pending_retention !== undefined)
+        await store.docs('apps').modify({ _id: 'app_1' }, { $set: { pending_retention } })
+      await clock.advance(ms)
+      await sweep(run)
+      return mails.length
+    }
+    const inADay = (retention_days: number) => ({ retention_days, effective_at: clock.now() + DAY_MS })
+    const effective_at = clock.now() + DAY_MS
+    expect(await after(LOOK_EVERY_MS, inADay(7))).to.equal(1)
+    expect(mails[0]?.subject).to.equal('Shop will keep its verifications for a shorter time')
+    expect(mails[0]?.text)
+      .to.include('for 7 days, in place of 30 days')
+      .and.to.include(`from ${new Date(effective_at).toISOString()} on`)
+      .and.to.include('https://otp.example/c/cmp_1/privacy')
+    expect(events[0]?.payload).to.include({ app_id: 'app_1', subject: 'app_1' })
+    expect(await after(HOUR_MS)).to.equal(1)
+    expect(await after(LOOK_EVERY_MS, null), 'undone').to.equal(1)
+    expect(await after(LOOK_EVERY_MS, inADay(7)), 'asked for again').to.equal(2)
+    expect(await after(DAY_MS), 'in force').to.equal(2)
+    expect(await after(2 * DAY_MS), 'forgotten').to.equal(2)
+    expect(await after(LOOK_EVERY_MS, { retention_days: 1, effective_at: clock.now() - HOUR_MS })).to.equal(3)
+    expect(mails[2]?.text).to.include('for 1 day, in place of')
+    expect(told().events).to.deep.equal(Array(3).fill('ops.retention_shortened app_1'))
+  })
+
   it('come once from processes that look and tell at the same time', async () => {
     await setBalance(0)
     const runs = Array.from({ length: 5 }, () => start())
@@ -392,12 +421,5 @@ eachStore('notices', fresh => {
     await clock.advance(LOOK_EVERY_MS)
     await sweep(run)
     expect(told()).to.deep.equal({ events: ['ops.balance_low app_2'], mails: 0 })
-  })
-
-  it('of an endpoint that was paused before the release told of it are not made', async () => {
-    await stepPaused(gone())
-    await clock.advance(DAY_MS)
-    await sweep()
-    expect(await allNotices()).to.have.length(0)
   })
 })

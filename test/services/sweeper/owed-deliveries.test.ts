@@ -5,6 +5,7 @@ import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../infra/time.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Delivery } from '../../../machines/otp.ts'
 import { createLoadReports } from '../../../services/channel/load-reports.ts'
+import { findLoads } from '../../../services/domain/backlog/backlog.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { AttemptDoc, OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { createOwedDeliverySweeps } from '../../../services/sweeper/owed-deliveries.ts'
@@ -156,6 +157,22 @@ eachStore('sweeping deliveries that are owed', fresh => {
     }
     expect(published).to.deep.equal([])
     await sweepFor(75 * SECOND_MS)
+    expect(published).to.have.length(1)
+  })
+
+  it('publishes nothing that a process gave back when it was stopped, until a minute after', async () => {
+    await insert()
+    const { log } = createCapturedLog()
+    const loads = createLoadReports({ channel: 'sms', loads: store.docs('channel_loads'), clock, log })
+    loads.beginCall('otp_2')
+    loads.markBusy('app_1')
+    await loads.stop()
+    expect((await findLoads(store.docs('channel_loads'), clock.now())).map(({ in_hand }) => in_hand)).to.deep.equal([
+      [],
+    ])
+    await sweepFor(50 * SECOND_MS)
+    expect(published).to.deep.equal([])
+    await sweepFor(20 * SECOND_MS)
     expect(published).to.have.length(1)
   })
 

@@ -37,6 +37,7 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
       _id,
       otp_id,
       held_until: clock.now() - HOUR,
+      claimed_at: clock.now() - HOUR,
       sealed_key: before.seal(key, idempotencyKeyContext(OWNER)),
       expires_at: clock.now() + HOUR,
       purge_at: new Date(clock.now() + HOUR),
@@ -93,8 +94,8 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
     expect(await reindex([claim])).to.deep.equal({ renewed: 1, unsealable: 0 })
     const [copy] = [...(await store.docs('claims').get(idempotencyIndexes(testKeyring(2), OWNER, key))).values()]
     const { _id, sealed_key, ...times } = copy ?? claim
-    const { expires_at, purge_at } = claim
-    expect(times).to.deep.equal({ otp_id, held_until: 0, expires_at, purge_at })
+    const { claimed_at, expires_at, purge_at } = claim
+    expect(times).to.deep.equal({ otp_id, held_until: 0, claimed_at, expires_at, purge_at })
     expect(testKeyring(2).unseal(sealed_key ?? '', idempotencyKeyContext(OWNER))).to.equal(key)
   })
 

@@ -40,7 +40,7 @@ eachStore('retention', fresh => {
     const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
     const delivery_id = doc?.context.deliveries[0]?.delivery_id ?? ''
     const purge_at = new Date(at + 30 * DAY_MS)
-    const call = { otp_id, app_id: app, delivery_id, provider: 'box', round: 1, at, purge_at }
+    const call = { otp_id, app_id: app, delivery_id, channel: 'sms' as const, provider: 'box', round: 1, at, purge_at }
     await store.docs('attempts').insert([{ _id: `${delivery_id}:box`, ...call, result: null, reference: null, rev: 1 }])
     const message = { app_id: app, company_id: 'cmp_1', otp_id, generation: 1, locale: 'en', recipient: 'x', at }
     await store.docs('sandbox_messages').insert([{ _id: delivery_id, ...message, purge_at }])
@@ -100,6 +100,19 @@ eachStore('retention', fresh => {
     expect([...(await store.docs('refusals').get(refusals)).keys()]).to.have.members(refusals.slice(1))
   })
 
+  it('that will be shortened does not apply before its time', async () => {
+    const old = await addVerification('app_1', 10)
+    const pending_retention = { retention_days: 5, effective_at: clock.now() + 60_001 }
+    await store.docs('apps').modify({ _id: 'app_1' }, { $set: { pending_retention } })
+    await sweep()
+    await clock.advance(60_000)
+    await sweep()
+    expect((await remainingIds())[0], 'a millisecond before').to.deep.equal([old])
+    await clock.advance(60_000)
+    await sweep()
+    expect((await remainingIds())[0]).to.deep.equal([])
+  })
+
   describe('of events', () => {
     const answer = (at: number): EventAttempt => ({
       round: 1,
@@ -108,7 +121,7 @@ eachStore('retention', fresh => {
       ms: 1,
       status: 200,
       error: null,
-      response: 'thanks to +14155550123',
+      sealed_response: 'v1.k1.sealed',
     })
     async function happened(app_id: string, days: number, more: Partial<EventDoc> = {}): Promise<string> {
       const at = clock.now() - days * DAY_MS
@@ -133,13 +146,15 @@ eachStore('retention', fresh => {
     }
     const kept = async () => {
       const events = await store.docs('events').find({}, { sort: { _id: 1 }, limit: 1_000 })
-      return new Map(events.map(({ _id, attempts }) => [_id, attempts.map(({ response }) => response !== null)]))
+      return new Map(
+        events.map(({ _id, attempts }) => [_id, attempts.map(({ sealed_response }) => sealed_response !== null)]),
+      )
     }
 
     it('erases their answers with the verifications, and the events once they cannot be sent any more', async () => {
       const [old, young] = [await happened('app_1', 10), await happened('app_1', 2)]
       const mid = await happened('app_1', 6)
-      const silent = await happened('app_1', 6, { attempts: [], status: 'held', backlog: 'kept' })
+      const silent = await happened('app_1', 6, { attempts: [], status: 'held', backlog: 'recovery' })
       const other = await happened('app_2', 10)
       // An old event that was sent again recently.
       const lately = await happened('app_1', 11, { attempts: [answer(0), answer(clock.now() - DAY_MS)] })

@@ -7,6 +7,7 @@ import type { Delivery } from '../../../machines/otp.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { ROTATION_ID, type RotationDoc } from '../../../services/domain/privacy/documents.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
+import { answerText } from '../../../services/domain/privacy/event-answers.ts'
 import { refusedPersonContext } from '../../../services/domain/refusals/documents.ts'
 import { hookSecretContext, providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
@@ -24,6 +25,8 @@ import {
   referenceIndex,
   sandboxIndex,
 } from '../../../services/domain/verifications/lookup-indexes.ts'
+import { type EventAttempt, eventAnswerContext } from '../../../services/domain/webhooks/documents.ts'
+import { newEvent, newEventFields } from '../../../services/domain/webhooks/new-event.ts'
 import { createWebhookSecret } from '../../../services/domain/webhooks/secrets.ts'
 import { createRotationSweeps } from '../../../services/sweeper/rotation.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
@@ -197,7 +200,7 @@ eachStore('rotation of data keys', fresh => {
     )
     await store.docs('webhooks').insert([{ _id: 'app_1', url: 'https://x.example', status: 'active', secrets, rev: 1 }])
     await rotateUntilDone()
-    const reader = createTenancy({ store, keyring: after })
+    const reader = createTenancy({ store, keyring: after, clock })
     expect((await reader.providersOf('app_1')).providers).to.have.length(1)
     const opened = (await reader.webhooks('app_1'))[0]?.secrets.map(({ secret }) => secret)
     expect(opened).to.deep.equal(['whsec_current', 'whsec_next'])
@@ -242,6 +245,38 @@ eachStore('rotation of data keys', fresh => {
       client_ip: null,
     })
     expect(found.get(unsealable)?.recipient, 'what does not open is left').to.equal(recipient)
+  })
+
+  it('renews what endpoints answered, and leaves the event’s revision to a call that is under way', async () => {
+    const insert = async (keyring: Keyring, texts: readonly (string | null)[]): Promise<string> => {
+      const _id = newId('evt', 0)
+      const body = {
+        app_id: 'app_1',
+        company_id: 'cmp_1',
+        mode: 'test',
+        type: 'otp.approved',
+        payload: {},
+        at: 0,
+      } as const
+      const attempts = texts.map((text, nth): EventAttempt => {
+        const sealed_response = text === null ? null : keyring.seal(text, eventAnswerContext(_id))
+        return { round: 1, attempt: nth + 1, at: 0, ms: 1, status: 200, error: null, sealed_response }
+      })
+      const event = newEvent(newEventFields({ ...body, event_id: _id }, null, undefined), 'delivered')
+      await store.docs('events').insert([{ ...event, attempts, purge_at: new Date(2 ** 42) }])
+      return _id
+    }
+    const [_id, unsealable] = [await insert(before, ['busy', null, 'ok']), await insert(testKeyring(7), ['lost'])]
+    expect(await rotateUntilDone()).to.include({ renewed_in_all: 1, unsealable: 1 })
+    const found = await store.docs('events').get([_id, unsealable])
+    const event = found.get(_id)
+    expect(event?.attempts.map(({ sealed_response }) => answerText(after, _id, sealed_response))).to.deep.equal([
+      'busy',
+      null,
+      'ok',
+    ])
+    expect(event?.rev).to.equal(0)
+    expect(answerText(after, unsealable, found.get(unsealable)?.attempts[0]?.sealed_response ?? null)).to.equal(null)
   })
 
   it('renews the indexes of counters and sandbox messages, and the codes of these', async () => {
@@ -318,6 +353,7 @@ eachStore('rotation of data keys', fresh => {
         _id: indexUnder(after),
         otp_id: 'otp_of_that_call',
         held_until: clock.now() + CLAIM_HELD_MS,
+        claimed_at: clock.now(),
       }
       await store.docs('claims').insert([held])
       const { rotate } = sweeper()
@@ -333,6 +369,7 @@ eachStore('rotation of data keys', fresh => {
         _id: indexUnder(before),
         otp_id: 'otp_never',
         held_until: clock.now() + CLAIM_HELD_MS,
+        claimed_at: clock.now(),
         sealed_key: before.seal('order 1', idempotencyKeyContext(owner)),
         expires_at: clock.now() + 86_400_000,
         purge_at: new Date(2 ** 42),

@@ -148,6 +148,7 @@ describe('the sweeper', () => {
     await inTime(async () => expect(await shown('queue_ready')).not.to.deep.equal([]))
     expect(await shown('outbox_oldest')).to.have.length(1)
     broken = 'otps'
+    await clock.advance(5_000)
     expect(await shown('outbox_oldest')).to.deep.equal([])
     broken = null
     expect(await shown('outbox_oldest')).to.have.length(1)

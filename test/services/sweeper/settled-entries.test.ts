@@ -11,7 +11,7 @@ import { startOtpActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
 
 eachStore('entries of the ledger', fresh => {
-  it('are settled once, after three hours, with the provider and the number of calls that accepted', async () => {
+  it('are settled once, after three hours, with the provider, and how many calls accepted or had no answer', async () => {
     const store = await fresh()
     const actor = await startOtpActor(store)
     try {
@@ -32,7 +32,7 @@ eachStore('entries of the ledger', fresh => {
           { _id: otp_id },
           { $set: { 'context.deliveries.0.provider': 'main', 'context.deliveries.0.micros': 40 } as object },
         )
-      for (const [nth, result] of ['accepted', 'failed', 'accepted'].entries())
+      for (const [nth, result] of ['accepted', 'failed', 'accepted', 'unknown', null].entries())
         await store.docs('attempts').insert([
           {
             _id: `${delivery_id}:${nth}`,
@@ -49,20 +49,20 @@ eachStore('entries of the ledger', fresh => {
       const sweep = createSettleSweeps({ store, clock }).settled_entries
       const ledger = async () =>
         (await store.docs('ledger').find({ company_id: 'cmp_money' }, { sort: { _id: 1 }, limit: 10 })).map(
-          ({ kind, provider, accepted }) => [kind, provider, accepted],
+          ({ kind, provider, accepted, unanswered }) => [kind, provider, accepted, unanswered],
         )
       await sweep?.([0])
       expect(await ledger(), 'too early').to.deep.equal([
-        ['credit', undefined, undefined],
-        ['hold', undefined, undefined],
-        ['hold', undefined, undefined],
+        ['credit', undefined, undefined, undefined],
+        ['hold', undefined, undefined, undefined],
+        ['hold', undefined, undefined, undefined],
       ])
       await clock.advance(SETTLE_AFTER_MS + 60_000)
       await sweep?.([0])
       const settled = [
-        ['credit', undefined, undefined],
-        ['hold', 'main', 2],
-        ['hold', null, 0],
+        ['credit', undefined, undefined, undefined],
+        ['hold', 'main', 2, 2],
+        ['hold', null, 0, undefined],
       ]
       expect(await ledger()).to.deep.equal(settled)
       await store.docs('otps').remove({ _id: otp_id }, 1)

@@ -203,39 +203,28 @@ onEmbeddedStore('statistics', fresh => {
     await expectExact(lives)
   })
 
-  it('take what comes after the recount, in the day as well once it is summed up', async () => {
-    const lives = randomLives(40, 7)
-    const [last, ...others] = lives as [Life, ...Life[]]
-    await insertOtps(others)
-    const counter = newCounter()
-    for (const life of others) count(counter, life)
-    await counter.settled()
-    await store.docs('stats_progress').insert([{ _id: PROGRESS_ID, next_hour: T0, next_day: T0, rev: 1 }])
-    await clock.advance(DAY_MS + FINAL_MS)
-    await sweepAll()
-    expect(await store.docs('stats_days').count({ _id: { $gt: '' } })).to.equal(2)
-    await expectExact(others, 'day')
-    count(counter, last)
-    await counter.settled()
-    await expectExact(lives)
-    await expectExact(lives, 'day')
-  })
-
-  it('take into the day what comes as soon as it is summed up', async () => {
-    const lives = randomLives(40, 14)
-    const [last, ...others] = lives as [Life, ...Life[]]
-    const counter = newCounter()
-    for (const life of others) count(counter, life)
-    await counter.settled()
-    await store.docs('stats_progress').insert([{ _id: PROGRESS_ID, next_hour: T0, next_day: T0, rev: 1 }])
+  for (const [what, seed, after] of [
+    ['after the recount, in the day as well', 7, FINAL_MS],
     // The last hour of the day is final 4 hours and 15 minutes after the day.
-    await clock.advance(DAY_MS + 4 * HOUR_MS + 15 * MINUTE_MS)
-    await sweepAll()
-    expect(await store.docs('stats_days').count({ _id: { $gt: '' } })).to.equal(2)
-    count(counter, last)
-    await counter.settled()
-    await expectExact(lives, 'day')
-  })
+    ['into the day as soon as it is summed up', 14, 4 * HOUR_MS + 15 * MINUTE_MS],
+  ] as const)
+    it(`take what comes ${what}`, async () => {
+      const lives = randomLives(40, seed)
+      const [last, ...others] = lives as [Life, ...Life[]]
+      if (after === FINAL_MS) await insertOtps(others)
+      const counter = newCounter()
+      for (const life of others) count(counter, life)
+      await counter.settled()
+      await store.docs('stats_progress').insert([{ _id: PROGRESS_ID, next_hour: T0, next_day: T0, rev: 1 }])
+      await clock.advance(DAY_MS + after)
+      await sweepAll()
+      expect(await store.docs('stats_days').count({ _id: { $gt: '' } })).to.equal(2)
+      if (after === FINAL_MS) await expectExact(others, 'day')
+      count(counter, last)
+      await counter.settled()
+      if (after === FINAL_MS) await expectExact(lives)
+      await expectExact(lives, 'day')
+    })
 
   it('wait with the recount until every verification of the hour has ended', async () => {
     const lives = randomLives(30, 8)

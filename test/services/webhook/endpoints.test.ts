@@ -7,11 +7,11 @@ import type { EventDoc, WebhookEndpoint } from '../../../services/domain/webhook
 import { eventDocId } from '../../../services/domain/webhooks/event-ids.ts'
 import { notifyOps, type OpsEvent } from '../../../services/domain/webhooks/ops-events.ts'
 import { createWebhookSecret } from '../../../services/domain/webhooks/secrets.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 import { createWebhookHarness, hangingEndpoint, MINUTES, SECONDS, type WebhookHarness } from '../../support/webhooks.ts'
 
-eachStore('several endpoints of an app', fresh => {
+onEmbeddedStore('several endpoints of an app', fresh => {
   let store: CountersignStore
   let harness: WebhookHarness
   beforeEach(async () => {

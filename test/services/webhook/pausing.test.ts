@@ -172,7 +172,7 @@ onEmbeddedStore('an endpoint that fails', fresh => {
     await store
       .docs('events')
       .insert([
-        { ...late, _id: 'evt_late', status: 'held', backlog: 'kept', backlog_at: harness.clock.now(), tries: 0 },
+        { ...late, _id: 'evt_late', status: 'held', backlog: 'recovery', backlog_at: harness.clock.now(), tries: 0 },
       ])
     await harness.passTime(12 * SECONDS)
     await harness.soon(() => expectStatus(harness, 'evt_late', 'delivered'))

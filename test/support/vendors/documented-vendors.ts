@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Outbound } from '../../../infra/outbound/outbound.ts'
 import { PROJECT_ROOT } from '../../../infra/web/built-site.ts'
-import type { CallbackItem, Fault, RenderedMessage } from '../../../services/channel/provider.ts'
+import type { CallbackItem, RenderedMessage } from '../../../services/channel/provider.ts'
 import type { ProviderConfigs, ProviderType } from '../../../services/domain/tenancy/provider-types/list.ts'
 import { compiledFile } from '../compiled.ts'
+import type { Refusal } from './fault-cases.ts'
 import type { Answer, VendorCallback } from './vendor.ts'
 
 /** What a vendor's documents say. */
@@ -25,7 +26,7 @@ export interface VendorCase<T extends ProviderType = ProviderType> {
   request: { path: string; headers: Record<string, string | RegExp>; body: object }
   accepted: { answer: Answer; reference: string }
   /** The first is the recipient's fault, where the vendor has such an answer. */
-  refusals: readonly [Answer, new (...args: never[]) => Fault, message: string][]
+  refusals: readonly Refusal[]
   receipts: {
     /** Signs a body at a time. */
     sign(body: string, now: number): VendorCallback

@@ -11,7 +11,10 @@ import {
 } from '../../../services/channel/provider.ts'
 import { eventually } from '../eventually.ts'
 import { CODE, RECIPIENT, send, type TestProviderDeps, thrownBy } from './provider-fixtures.ts'
-import type { Vendor, Fault as VendorFault } from './vendor.ts'
+import type { Answer, Vendor, Fault as VendorFault } from './vendor.ts'
+
+/** An answer of the vendor, the fault that it is, and what is logged of it. */
+export type Refusal = readonly [Answer, new (...args: never[]) => Fault, message: string]
 
 export interface FaultCases {
   vendor(): Vendor<unknown>
@@ -23,6 +26,7 @@ export interface FaultCases {
   refused: typeof RecipientFault | typeof ProviderFault
   /** Whether the provider parses a 2xx answer, so that one that cannot be parsed is an unknown outcome. */
   parsesSuccess: boolean
+  refusals?: readonly Refusal[]
 }
 
 export function itNamesVendorFaults({
@@ -32,11 +36,19 @@ export function itNamesVendorFaults({
   secrets,
   refused,
   parsesSuccess,
+  refusals = [],
 }: FaultCases): void {
   const sendWithFault = async (fault: VendorFault): Promise<Error> => {
     vendor().next({ fault })
     return thrownBy(send(createProvider(deps())))
   }
+
+  for (const [answer, kind, message] of refusals)
+    it(`throws a ${kind.name}: ${message}`, async () => {
+      const fault = (await sendWithFault({ kind: 'answers', answer })) as Fault
+      expect([fault.constructor, fault.message], JSON.stringify(answer.body)).to.deep.equal([kind, message])
+      expect(fault.answer?.httpStatus).to.equal(answer.status)
+    })
 
   describe('when something goes wrong', () => {
     it("tells the recipient's fault from the provider's", async () => {
@@ -63,35 +75,27 @@ export function itNamesVendorFaults({
       expect(((await sendWithFault({ kind: 'reset', when: 'taken' })) as Fault).answer).to.equal(null)
     })
 
-    for (const [retryAfter, ms] of [
-      ['17', 17_000],
-      ['0', 0],
-      ['999999999', 999_999_999_000],
-      ['soon', null],
-    ] as const)
-      it(`takes 429 with "Retry-After: ${retryAfter}" for the provider's fault, with a pause of ${ms} ms`, async () => {
-        const fault = await sendWithFault({ kind: 'busy', retryAfter })
-        expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('retryAfterMs', ms)
-      })
-
-    it("takes 429 with a date in Retry-After for the provider's fault, with a pause until then", async () => {
-      const retryAfter = new Date(deps().clock.now() + 90_000).toUTCString()
-      expect(await sendWithFault({ kind: 'busy', retryAfter })).to.have.property('retryAfterMs', 90_000)
+    it("takes 429 for the provider's fault, with the pause that it asks for", async () => {
+      const inNinetySeconds = new Date(deps().clock.now() + 90_000).toUTCString()
+      for (const [retryAfter, ms] of [
+        ['17', 17_000],
+        [inNinetySeconds, 90_000],
+        ['soon', null],
+      ] as const)
+        expect(await sendWithFault({ kind: 'busy', retryAfter }), retryAfter)
+          .to.be.instanceOf(ProviderFault)
+          .and.to.have.property('retryAfterMs', ms)
     })
 
-    for (const status of [500, 502, 503])
-      it(`takes ${status} for the provider's fault`, async () => {
-        expect(await sendWithFault({ kind: 'broken', status }))
+    it("takes 5xx and a redirect, which it does not follow, for the provider's fault", async () => {
+      for (const status of [500, 502, 503, 307])
+        expect(await sendWithFault({ kind: 'broken', status }), String(status))
           .to.be.instanceOf(ProviderFault)
           .and.to.have.property('retryAfterMs', null)
-      })
+    })
 
     it('takes the 504 of a gateway in between for an unknown outcome', async () => {
       expect(await sendWithFault({ kind: 'broken', status: 504 })).to.be.instanceOf(UnknownOutcome)
-    })
-
-    it('does not follow a redirect', async () => {
-      expect(await sendWithFault({ kind: 'broken', status: 307 })).to.be.instanceOf(ProviderFault)
     })
 
     for (const when of ['unread', 'taken'] as const)
@@ -118,13 +122,14 @@ export function itNamesVendorFaults({
       expect(await sending).to.have.property('reference')
     })
 
-    for (const [name, body] of Object.entries(GARBAGE))
-      it(`takes a 2xx answer that is ${name} for ${parsesSuccess ? 'an unknown outcome' : 'success'}`, async () => {
+    it(`takes a 2xx answer that is garbage for ${parsesSuccess ? 'an unknown outcome' : 'success'}`, async () => {
+      for (const body of GARBAGE) {
         vendor().next({ fault: { kind: 'garbage', body } })
         const outcome = send(createProvider(deps()))
-        if (parsesSuccess) expect(await thrownBy(outcome)).to.be.instanceOf(UnknownOutcome)
-        else expect(await outcome).to.include({ reference: null })
-      })
+        if (parsesSuccess) expect(await thrownBy(outcome), body).to.be.instanceOf(UnknownOutcome)
+        else expect(await outcome, body).to.include({ reference: null })
+      }
+    })
 
     it("takes a call that was certainly not sent for the provider's fault", async () => {
       const requests = vendor().requests.length
@@ -147,11 +152,11 @@ export function itNamesVendorFaults({
   })
 }
 
-const GARBAGE = {
-  'a web page': '<html>It works!</html>',
-  empty: '',
-  'JSON of another kind': '[1, null]',
-  'JSON without an id': '{"sid": null, "message_uuid": 7}',
-  'cut off': '{"sid": "SM0123", "message_uuid": "aa',
-  endless: 'x'.repeat(200_000),
-}
+const GARBAGE = [
+  '<html>It works!</html>',
+  '',
+  '[1, null]',
+  '{"sid": null, "message_uuid": 7}',
+  '{"sid": "SM0123", "message_uuid": "aa',
+  'x'.repeat(200_000),
+]

@@ -96,6 +96,15 @@ class GeoBlockedError(CountersignError):
     """The recipient's country is blocked."""
 
 
+class RecipientBlockedError(CountersignError):
+    """The recipient asked for no more messages (STOP)."""
+
+    @property
+    def channels(self) -> list[dict[str, str]]:
+        """For a server key: each `channel`, and the `reason` why it is not used."""
+        return list(self.problem.get("channels", []))
+
+
 class IpReputationBlockedError(CountersignError):
     """`client_ip` is a known source of abuse."""
 

@@ -33,7 +33,7 @@ export interface NewPasskeyOwner {
 export interface Passkeys {
   /** False where browsers offer none (relying-party.ts); then nothing else is called. */
   available: boolean
-  /** Of these users, oldest first. Those without a good MAC are left out. */
+  /** The passkeys of these users, oldest first. Those without a good MAC are left out. */
   of(userIds: readonly string[]): Promise<PasskeyDoc[]>
   creationOptions(owner: NewPasskeyOwner, known: readonly PasskeyDoc[], browser: string): CreationOptions
   /** A passkey that is not stored yet; null if it is not a good answer to a challenge of this browser. */
@@ -183,7 +183,7 @@ const descriptorOf = ({ credential_id, transports }: PasskeyDoc) => ({
 const toBase64 = (text: string): string => Buffer.from(text).toString('base64url')
 const fromBase64 = (text: string): string => Buffer.from(text, 'base64url').toString()
 
-/** Of an answer that is verified. */
+/** In: an answer that is verified. */
 const clientDataOf = ({ response }: Assertion | Attestation): { challenge: string; crossOrigin?: boolean } =>
   JSON.parse(fromBase64(response.clientDataJSON))
 

@@ -40,7 +40,7 @@ export const whenStepUpIsAsked = (ask: typeof askStepUp): void => {
   askStepUp = ask
 }
 
-/** Of a call that the page makes by itself, not for its viewer: it does not keep the session from ending. */
+/** For a call that the page makes by itself, not for its viewer: it does not keep the session from ending. */
 export const POLL_HEADERS = { 'X-Poll': '1' }
 
 /** What a call takes from the reading that it belongs to. */

@@ -7,7 +7,7 @@ export const readStored = (name: Remembered): string | null => read(() => localS
 
 export const store = (name: Remembered, value: string | null): void => write(() => localStorage, name, value)
 
-/** Of this tab alone. */
+/** Reads what this tab alone has stored. */
 export const readInTab = (name: string): string | null => read(() => sessionStorage, name)
 
 export const storeInTab = (name: string, value: string | null): void => write(() => sessionStorage, name, value)

@@ -39,7 +39,7 @@ export const optionalText: Notation<string | null> = {
   format: value => value ?? '',
 }
 
-/** Of a unit, in micro-units. */
+/** The decimals of a unit, in micro-units. */
 const DECIMALS = 6
 const AMOUNT = /^\s*(\d{1,9})(?:[.,](\d{1,6}))?\s*$/
 

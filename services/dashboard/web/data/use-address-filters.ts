@@ -7,7 +7,7 @@ import { fromLocalField } from './local-field.ts'
 export interface Filter<Name extends string> {
   name: Name
   label: string
-  /** Of a choice. Others are texts. */
+  /** What a choice offers. Others are texts. */
   options?: readonly { value: string; label: string }[]
   placeholder?: string
   /** Its value is a time of the API. */

@@ -189,9 +189,7 @@ const fieldProblems = (problem: Problem | null): FieldProblem[] =>
 /** It belongs to the tab, and signing out clears it. Without storage, a draft lasts as long as its screen. */
 function readDraft(key: string): State | null {
   try {
-    const stored = JSON.parse(readInTab(key) ?? 'null')
-    // A tab may hold a draft of an earlier release, which has no conflicts.
-    return stored && { conflicts: [], ...stored }
+    return JSON.parse(readInTab(key) ?? 'null')
   } catch {
     return null
   }

@@ -17,7 +17,7 @@ export interface Choice {
 
 export interface SearchableChoiceProps {
   label: string
-  /** Of the dialog, such as "Choose a company". */
+  /** The title of the dialog, such as "Choose a company". */
   title: string
   chosen: Choice
   onChoose(id: string): void

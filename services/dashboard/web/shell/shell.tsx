@@ -14,7 +14,7 @@ import { CommandPalette } from './command-palette.tsx'
 import { FirstApp } from './first-app.tsx'
 import { Invitations } from './invitations.tsx'
 import { Missing } from './missing.tsx'
-import { Routes } from './routes.tsx'
+import { ScreenOfPath } from './screen-of-path.tsx'
 import { TenantPicker } from './tenant-picker.tsx'
 
 export function Shell() {
@@ -86,7 +86,7 @@ function Content({ path }: { path: string }) {
   if (address !== null && address !== path) return <LeadOn to={address} />
   if (app === null && place && !NEEDS_NO_APP.includes(place.path)) return <FirstApp />
   // A new app gets new screens: nothing typed for one app is saved into another.
-  return <Routes key={app?.id ?? company.id} />
+  return <ScreenOfPath key={app?.id ?? company.id} />
 }
 
 /** Screens that are of use before there is an app: its people are invited first. */

@@ -113,7 +113,7 @@ function Person({ ways, onProved, onCancel }: ProofProps & { ways: readonly Step
 
 interface CodeProps extends ProofProps {
   sent: string
-  /** Of the code that was sent. */
+  /** The request for the code that was sent. */
   asking: Change
   onAskAgain(): Promise<boolean>
 }

@@ -5,7 +5,7 @@ import { Problem } from '../api/problem.ts'
 import { allPages } from '../data/all-pages.ts'
 import type { ReadPage } from '../data/use-pages.ts'
 
-/** Of a longer list, the rest is found by other means: 200 calls are enough for one dialog. */
+/** The rest of a longer list is found by other means: 200 calls are enough for one dialog. */
 const MAX_PAGES = 200
 
 export function useAllPages<T>(readPage: ReadPage<T> | null) {

@@ -8,7 +8,7 @@ export interface ChartSeries {
   name: string
   /** One for each bucket; null where there is none. */
   values: readonly (number | null)[]
-  /** Of the whole period, shown beside the name. */
+  /** What is said of the whole period, shown beside the name. */
   summary?: string
 }
 

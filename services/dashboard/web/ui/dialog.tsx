@@ -79,16 +79,18 @@ export function Actions({ children }: { children: ComponentChildren }) {
 export interface SubmitActionsProps {
   /** The button's name says what it does, such as "Create app". */
   action: string
+  look?: 'primary' | 'danger'
   busy?: boolean
   disabled?: boolean
   onCancel(): void
 }
 
 /** The end of a form in a dialog: the button that submits it, and the way out. */
-export function SubmitActions({ action, busy = false, disabled = false, onCancel }: SubmitActionsProps) {
+export function SubmitActions(props: SubmitActionsProps) {
+  const { action, look = 'primary', busy = false, disabled = false, onCancel } = props
   return (
     <Actions>
-      <Button look="primary" type="submit" busy={busy} disabled={disabled}>
+      <Button look={look} type="submit" busy={busy} disabled={disabled}>
         {action}
       </Button>
       <Button disabled={busy} onClick={onCancel}>

@@ -26,13 +26,13 @@ const LAST_LINE = new RegExp(`\\r\\n${MORE_ROWS},([^,"\\r\\n]+),*\\r\\n$`)
 export function ExportButton({ read, label = 'Export CSV' }: ExportButtonProps) {
   const change = useChange()
   const frame = useRef<HTMLDivElement>(null)
-  /** Of the rows after the last file; null where it has the last ones. */
+  /** Where the rows after the last file begin; null where it has the last ones. */
   const [cursor, setCursor] = useState<string | null>(null)
   const exportFrom = (from: { cursor?: string }) =>
     change.run(async () => {
       const { data: file, response } = await read(AS_CSV, from).catch(brokenOff)
       if (!file) return
-      save(new Blob([BYTE_ORDER_MARK, file], { type: CSV_TYPE }), fileName(response))
+      saveFile(new Blob([BYTE_ORDER_MARK, file], { type: CSV_TYPE }), fileNameOf(response))
       const [, next = null] = LAST_LINE.exec(await file.slice(-TAIL_BYTES).text()) ?? []
       setCursor(next)
       // "Next file", which may have the focus, is gone then. A focus elsewhere is not taken: the viewer has gone on meanwhile.
@@ -62,10 +62,10 @@ function brokenOff(thrown: unknown): never {
   throw thrown instanceof Problem ? thrown : new Problem(0, { detail: 'The file broke off. Try again.' })
 }
 
-const fileName = ({ headers }: Response): string =>
-  /filename="([^"]+)"/.exec(headers.get('Content-Disposition') ?? '')?.[1] ?? 'export.csv'
+export const fileNameOf = ({ headers }: Response): string =>
+  /filename="([^"]+)"/.exec(headers.get('Content-Disposition') ?? '')?.[1] ?? 'export'
 
-function save(file: Blob, name: string): void {
+export function saveFile(file: Blob, name: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(file)
   link.download = name

@@ -10,7 +10,7 @@ export interface ConfigField {
   /** A single line of text without it. `lines`: a text of several lines. `headers`: names with values. `json`: any JSON. `url`: an address
    *  whose query may be a secret. `base_url`: one to which the vendor's paths are appended. */
   kind?: 'lines' | 'number' | 'switch' | 'choice' | 'headers' | 'json' | 'url' | 'base_url' | 'host' | 'domain'
-  /** Of a member of a group (`dkim.domain`): the whole group may be missing, none of its required members alone. */
+  /** For a member of a group (`dkim.domain`): the whole group may be missing, none of its required members alone. */
   required?: true
   /** What holds without a value. A member with neither a default nor `required` is null without a value. */
   default?: unknown
@@ -27,7 +27,7 @@ export interface ConfigField {
   choices?: readonly string[]
   /** The screen shows it on demand. */
   rare?: true
-  /** Of characters (200 without it), or of a number. */
+  /** The most characters (200 without it), or the highest number. */
   max?: number
   pattern?: { is: RegExp; words: string }
   /** The fewest characters of one that is set anew. One that is stored stays. */
@@ -44,6 +44,9 @@ export type ErrorCodes = Readonly<Record<string, string>>
 export interface VendorErrors {
   /** No provider can reach this recipient. */
   recipient?: ErrorCodes
+  /** The recipient asked the vendor for no more messages. Another provider would get round it, so no message goes there on
+   *  this channel until they ask for messages again. */
+  unsubscribed?: ErrorCodes
   /** In receipts only: the recipient could not be reached. */
   unreachable?: ErrorCodes
   /** This account may not send there; another provider may. */
@@ -67,6 +70,9 @@ export interface ProviderDeclaration {
   /** What the vendor is to be told about the address of callbacks; missing where there are none. `entered`: by hand, at the vendor. */
   callback?: { entered: boolean; words: string }
   config: Readonly<Record<string, ConfigField>>
+  /** The members of the config that say from where it sends. Providers of one company that agree in all of them are one
+   *  sender to the person who gets their messages. Missing where no person can answer. */
+  sender?: readonly string[]
   /** One of these members is required. */
   oneOf?: readonly [string, string]
   errors?: VendorErrors
@@ -102,7 +108,7 @@ export type ConfigOf<D extends ProviderDeclaration> = {
     | null
 }
 
-/** Of a vendor whose address has no default. */
+/** The field of a vendor whose address has no default. */
 export const BASE_URL = {
   label: 'Base URL',
   hint: 'Only for your own proxy or test server. If you change it, enter the secrets again.',

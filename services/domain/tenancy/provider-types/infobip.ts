@@ -15,7 +15,7 @@ export const infobip = declareProvider({
   ],
   callback: {
     entered: true,
-    words: `Under Developer Tools, Subscriptions Management, create a subscription for the channel SMS and the event DELIVERY, with this address and basic authentication: ${WEBHOOK_CREDENTIALS}.`,
+    words: `Under Developer Tools, Subscriptions Management, create a subscription for the channel SMS and the event DELIVERY, with this address and basic authentication: ${WEBHOOK_CREDENTIALS}. So that STOP and START arrive, have the inbound messages of your number forwarded there in the same way.`,
   },
   config: {
     base_url: {
@@ -29,12 +29,14 @@ export const infobip = declareProvider({
     from: { label: 'From', hint: 'One of your numbers, or a sender name.', required: true },
     webhook_password: WEBHOOK_PASSWORD,
   },
+  sender: ['base_url', 'from'],
   errors: {
     recipient: {
       REJECTED_PREFIX_MISSING: 'not a valid number',
       REJECTED_DESTINATION: 'not a valid number',
       REJECTED_DND: 'the user receives no service messages', // using another provider would get round it
     },
+    unsubscribed: { EC_SC_BLOCKED_BY_END_USER: 'the user said STOP' },
     unreachable: {
       EC_UNKNOWN_SUBSCRIBER: 'not a user of the network',
       EC_UNIDENTIFIED_SUBSCRIBER: 'not a user of the network',
@@ -55,8 +57,7 @@ export const infobip = declareProvider({
       EC_TELESERVICE_NOT_PROVISIONED: 'a subscription without text messages',
       EC_DESTINATION_NOT_SMS_PROVISIONED: 'a subscription without text messages',
       EC_DEST_ADDRESS_UNABLE_TO_RECEIVE_SMS: 'a device that cannot receive it',
-      EC_CONTENT_BLOCKED: 'the user said STOP',
-      EC_SC_BLOCKED_BY_END_USER: 'the user said STOP',
+      EC_CONTENT_BLOCKED: 'the user said STOP, or blocks such messages',
       EC_DEST_ADDRESS_BLACKLISTED: "on the operator's list of users who receive no service messages",
     },
     destination: {

@@ -35,7 +35,7 @@ export type ProviderConfigs = { [T in ProviderType]: ConfigOf<(typeof DECLARATIO
 
 export const PROVIDER_TYPES = Object.keys(DECLARATIONS) as ProviderType[]
 
-/** Of a stored provider, which a newer release may have saved. */
+/** Asked for a stored provider, which a newer release may have saved. */
 export const isProviderType = (type: string): type is ProviderType => Object.hasOwn(DECLARATIONS, type)
 
 export const declarationOf = (type: ProviderType): ProviderDeclaration => DECLARATIONS[type]

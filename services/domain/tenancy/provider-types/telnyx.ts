@@ -13,7 +13,11 @@ export const telnyx = declareProvider({
     'https://developers.telnyx.com/docs/messaging/messages/error-codes',
     'https://developers.telnyx.com/docs/messaging/messages/send-message',
   ],
-  callback: { entered: false, words: 'Telnyx gets this address with every message: there is nothing to enter.' },
+  callback: {
+    entered: true,
+    words:
+      'Telnyx gets this address with every message, for receipts. So that STOP and START arrive, enter it as the webhook of the messaging profile too.',
+  },
   config: {
     api_key: { label: 'API key', secret: true, required: true },
     from: {
@@ -30,14 +34,15 @@ export const telnyx = declareProvider({
     base_url: baseUrl('https://api.telnyx.com'),
   },
   oneOf: ['from', 'messaging_profile_id'],
+  sender: ['from', 'messaging_profile_id'],
   errors: {
     recipient: {
       40001: 'a landline, or not routable',
       40012: 'not a valid number',
-      40300: 'the user said STOP', // using another provider would get round it
       40310: 'not a valid number',
       42201: 'not a valid number',
     },
+    unsubscribed: { 40300: 'the user said STOP' },
     unreachable: { 40006: "the recipient's carrier does not answer" },
     destination: {
       40301: 'a kind of message that this number cannot receive',

@@ -14,7 +14,11 @@ export const twilio = declareProvider({
     'Account SID and auth token are on the first page of the Twilio Console, senders under Phone Numbers or Messaging Services.',
   site: { label: 'Twilio Console', url: 'https://console.twilio.com' },
   documents: ['https://www.twilio.com/docs/messaging/api/message-resource', 'https://www.twilio.com/docs/api/errors'],
-  callback: { entered: false, words: 'Twilio gets this address with every message: there is nothing to enter.' },
+  callback: {
+    entered: true,
+    words:
+      'Twilio gets this address with every message, for receipts. So that STOP and START arrive, enter it as the webhook for incoming messages too (HTTP POST), at the number or at the messaging service.',
+  },
   config: {
     account_sid: { label: 'Account SID', hint: '"AC" and 32 hex digits.', required: true, pattern: sid('AC') },
     auth_token: { label: 'Auth token', secret: true, required: true },
@@ -30,6 +34,7 @@ export const twilio = declareProvider({
     base_url: baseUrl('https://api.twilio.com'),
   },
   oneOf: ['from', 'messaging_service_sid'],
+  sender: ['account_sid', 'from', 'messaging_service_sid'],
   errors: {
     recipient: {
       21211: 'not a valid number',
@@ -37,10 +42,10 @@ export const twilio = declareProvider({
       21217: 'does not appear to be valid',
       21265: 'a short code',
       21268: 'a premium number',
-      21610: 'the user said STOP', // using another provider would get round it
       21614: 'not a mobile number',
       21635: 'a landline',
     },
+    unsubscribed: { 21610: 'the user said STOP' },
     unreachable: {
       30003: 'Unreachable destination handset',
       30004: 'Message blocked',

@@ -12,7 +12,11 @@ export const vonage = declareProvider({
     'https://developer.vonage.com/en/messages/concepts/signed-webhooks',
     'https://developer.vonage.com/en/api-errors/messages',
   ],
-  callback: { entered: false, words: 'Vonage gets this address with every message: there is nothing to enter.' },
+  callback: {
+    entered: true,
+    words:
+      'Vonage gets this address with every message, for receipts. So that STOP and START arrive, enter it as the inbound URL of the application too, and link your number to the application.',
+  },
   config: {
     application_id: { label: 'Application ID', required: true },
     private_key: {
@@ -37,15 +41,16 @@ export const vonage = declareProvider({
     },
     base_url: baseUrl('https://api.nexmo.com'),
   },
+  sender: ['from'],
   // Errors that depend on the account or its sender are left out.
   errors: {
     recipient: {
       1050: 'barred',
       1170: 'not a valid number',
       1190: 'no longer active',
-      1240: 'the user said STOP', // using another provider would get round it
       1430: 'not a recipient of this channel',
     },
+    unsubscribed: { 1240: 'the user said STOP' },
     unreachable: {
       1180: 'switched off or out of coverage',
       1200: 'moved to another carrier',

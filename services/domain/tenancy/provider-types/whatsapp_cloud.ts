@@ -52,6 +52,7 @@ export const whatsapp_cloud = declareProvider({
     },
     base_url: baseUrl('https://graph.facebook.com'),
   },
+  sender: ['phone_number_id'],
   // All other errors depend on the account: its token (0, 190), permissions (3, 10, 200–299), rates (4, 80007, 130429, 131048, 131056),
   // payment (131042), template (132…), standing (368, 131031); or on Meta itself (1, 2, 131000, 131016).
   errors: {

@@ -28,6 +28,8 @@ const WHAT_TO_DO: Readonly<Record<ErrorType | 'HTTPException', string>> = {
     'Enable a channel that reaches this kind of recipient, and give it a provider. A server key reads in `channels` what each channel lacks; [Explain the route](#explainRoute) says the same.',
   GeoBlockedError:
     'The app blocks this country. Ask for another number, or change `blocked_countries` and `allowed_countries`.',
+  RecipientBlockedError:
+    'Do not retry. The person wrote STOP: show them how to write START, or ask for another number. A server key reads in `channels` where; an owner or a developer finds it in the list of recipients.',
   IpReputationBlockedError: 'Do not retry. The address is on the list of abusive ones.',
   InsufficientFundsError: 'Credit the company, then send again.',
   RateLimitExceededError: 'Wait `retry_after` seconds. `scope` names [the limit](#limits). Do not retry in a loop.',
@@ -58,6 +60,7 @@ const KEYWORDS: Readonly<Partial<Record<ErrorType | 'HTTPException', string>>> =
   ServiceUnavailableError: 'overload, timeout, time-out, down',
   RateLimitExceededError: 'throttled',
   GeoBlockedError: 'country blocked, geo block',
+  RecipientBlockedError: 'stop, unsubscribed, opted out, opt-out',
 }
 
 /** The statuses and the title under which the document shows each type. */

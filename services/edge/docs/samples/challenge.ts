@@ -1,5 +1,6 @@
-// How a page solves a challenge, as JavaScript for a browser. test/flow/challenge.test.ts runs it. Its solver is that of
-// clients/typescript/src/challenge-solver.ts, and docs/challenges.md shows the same: test/docs/examples.test.ts compares the three.
+// How a page solves a challenge, as JavaScript for a browser. test/flow/challenge.test.ts runs it. Its solver is that
+// of clients/typescript/src/challenge-solver.ts, and docs/challenges.md shows the same: test/docs/examples.test.ts
+// compares the three.
 import { SAMPLE_NUMBER } from '../../../../machines/sample-number.ts'
 
 export const CHALLENGE_SAMPLE = `// Sends, and where the API asks for it solves a challenge first: { recipient: '${SAMPLE_NUMBER}' } → the verification.
@@ -19,7 +20,8 @@ async function send(baseUrl, publishableKey, body) {
   return (await post({ 'challenge-solution': solution })).json()
 }
 
-// A nonce for which SHA-256 of \`<salt>.<nonce>\` begins with \`difficulty\` zero bits. It takes up to a minute: run it in a Worker.
+// A nonce for which SHA-256 of \`<salt>.<nonce>\` begins with \`difficulty\` zero bits. It takes up to a minute: run it
+// in a Worker.
 function solveChallenge(salt, difficulty, first = 1e9, tries = 8e9) {
   const h = new DataView(new ArrayBuffer(256)); const k = new DataView(new ArrayBuffer(256)); const w = new DataView(new ArrayBuffer(256))
   const primes = [2]

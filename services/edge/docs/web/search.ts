@@ -100,7 +100,7 @@ function pointsOf(one: Prepared, typed: string): number {
   if (titleWords.some(one => one.startsWith(word))) return 40
   if (nameWords.some(one => one.startsWith(word))) return 30
   if (title.includes(word)) return 25
-  // The route of an operation names it as well as its title does.
+  // The method and path of an operation name it as well as its title does.
   if (contextWords.includes(word)) return entry.kind === 'operation' ? 50 : 20
   if (context.includes(word)) return 12
   return text.includes(word) ? 6 : 0

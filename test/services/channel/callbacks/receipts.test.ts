@@ -53,10 +53,11 @@ eachStore("a vendor's id of a message", fresh => {
     })
     const trace = { request_id: 'vendor-1', traceparent: null }
     const receipt = { kind: 'receipt', delivery_id: null, status: 'delivered' } as const
-    await handleCallback({ app_id: 'app_1', provider: 'meta', type: 'whatsapp_cloud', secrets: null, trace }, [
-      { ...receipt, reference: WAMID },
-    ])
-    await handleCallback({ app_id: 'app_1', provider: 'gate', type: 'twilio', secrets: null, trace }, [
+    await handleCallback(
+      { app_id: 'app_1', provider: 'meta', type: 'whatsapp_cloud', channel: 'whatsapp', secrets: null, trace },
+      [{ ...receipt, reference: WAMID }],
+    )
+    await handleCallback({ app_id: 'app_1', provider: 'gate', type: 'twilio', channel: 'sms', secrets: null, trace }, [
       { ...receipt, reference: 'SM123' },
     ])
     expect(published).to.have.length(2)
@@ -66,7 +67,7 @@ eachStore("a vendor's id of a message", fresh => {
 
 eachStore('receipts of a call whose outcome is unknown', fresh => {
   const trace = { request_id: 'vendor-1', traceparent: null }
-  const source = { app_id: 'app_1', provider: 'main', type: 'twilio', secrets: null, trace } as const
+  const source = { app_id: 'app_1', provider: 'main', type: 'twilio', channel: 'sms', secrets: null, trace } as const
   const receipt = { kind: 'receipt', delivery_id: 'dlv_1', reference: 'SM123' } as const
 
   async function setUp(deliveryStatus: DeliveryStatus = 'queued') {

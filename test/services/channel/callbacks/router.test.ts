@@ -50,12 +50,13 @@ const vendor = (secret: string, received: Callback[]): Provider => ({
 
 const provider = (name: string, more: object = {}) => ({
   name,
-  channel: 'sms',
+  channel: 'whatsapp',
   type: 'http',
   config: { url: 'https://g.example/', secret: `receipt secret of ${name}` },
   ...more,
 })
 const TWILIO = {
+  channel: 'sms',
   type: 'twilio',
   config: { account_sid: `AC${'0'.repeat(32)}`, auth_token: 'token of the account', from: '+15005550006' },
 }
@@ -106,7 +107,7 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
       clock,
       log,
       metrics,
-      tenancy: createTenancy({ store, keyring }),
+      tenancy: createTenancy({ store, keyring, clock }),
       http: { publicUrl: 'https://otp.example/base', maxBodyBytes: 16 },
       buildProvider: createBuildProvider({
         factories: { ...PROVIDER_FACTORIES, http: createVendor, twilio: createVendor },
@@ -141,6 +142,7 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
       otp_id: 'otp_1',
       app_id: 'app_shop',
       delivery_id: DELIVERY,
+      channel: 'sms',
       provider: 'main',
       round: 1,
       at: clock.now(),

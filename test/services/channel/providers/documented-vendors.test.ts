@@ -4,7 +4,6 @@ import {
   BadCallback,
   BadSignature,
   type CallbackItem,
-  type Fault,
   type Provider,
   type ProviderDeps,
   ProviderFault,
@@ -73,20 +72,12 @@ for (const vendorCase of DOCUMENTED_VENDORS) {
       expect(JSON.parse(body.toString())).to.deep.equal(request.body)
     })
 
-    for (const [answer, fault, message] of refusals)
-      it(`answers ${message} with the fault ${fault.name}`, async () => {
-        api.next({ fault: { kind: 'answers', answer } })
-        const thrown = (await thrownBy(send(provider()))) as Fault
-        expect(thrown.constructor).to.equal(fault)
-        expect(thrown).to.have.property('message', message)
-        expect(thrown.answer?.httpStatus).to.equal(answer.status)
-      })
-
     itNamesVendorFaults({
       vendor: () => api,
       deps: () => deps,
       refused: refusal?.[1] === RecipientFault ? RecipientFault : ProviderFault,
       parsesSuccess: true,
+      refusals,
       createProvider: over => create(vendorCase, over, { base_url: api.url }),
       secrets: () => [...secrets],
     })

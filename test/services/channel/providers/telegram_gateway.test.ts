@@ -1,5 +1,7 @@
+import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import {
+  type Callback,
   type Provider,
   type ProviderDeps,
   ProviderFault,
@@ -7,7 +9,7 @@ import {
   UnknownOutcome,
 } from '../../../../services/channel/provider.ts'
 import { createTelegramProvider } from '../../../../services/channel/providers/telegram_gateway.ts'
-import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
+import { itNamesVendorFaults, type Refusal } from '../../../support/vendors/fault-cases.ts'
 import {
   CALLBACK_URL,
   CODE,
@@ -20,8 +22,39 @@ import {
   testProviderDeps,
   thrownBy,
 } from '../../../support/vendors/provider-fixtures.ts'
-import { startTelegram, type Telegram, telegramError, telegramReceipt } from '../../../support/vendors/telegram.ts'
-import { type Answer, startVendor } from '../../../support/vendors/vendor.ts'
+import { itTakesReceipts } from '../../../support/vendors/receipt-cases.ts'
+import {
+  startTelegram,
+  type Telegram,
+  telegramError,
+  telegramReceipt,
+  telegramSignatureHeaders,
+} from '../../../support/vendors/telegram.ts'
+import type { Answer } from '../../../support/vendors/vendor.ts'
+
+const UNREACHABLE = ['PHONE_NUMBER_INVALID', 'PHONE_NUMBER_NOT_FOUND', 'PHONE_NUMBER_NOT_AVAILABLE']
+const ACCOUNT = [
+  'ACCESS_TOKEN_INVALID',
+  'ACCESS_TOKEN_REQUIRED',
+  'CODE_INVALID',
+  'CALLBACK_URL_INVALID',
+  'SOMETHING_NEW',
+]
+
+/** An error is quoted by its name only, if that looks like a name, and without numbers. */
+const REFUSALS: Refusal[] = [
+  ...[200, 400].flatMap(status =>
+    UNREACHABLE.map(name => [telegramError(name, status), RecipientFault, `it answered ${name}`] as const),
+  ),
+  ...ACCOUNT.map(name => [telegramError(name), ProviderFault, `it answered 200, ${name}`] as const),
+  [telegramError('BALANCE_NOT_ENOUGH', 402), ProviderFault, 'it answered 402, BALANCE_NOT_ENOUGH'],
+  [telegramError('FLOOD_WAIT'), ProviderFault, 'it answered 200, FLOOD_WAIT'],
+  [telegramError('MESSAGE_ALREADY_SENT'), UnknownOutcome, 'it answered MESSAGE_ALREADY_SENT'],
+  [telegramError(`X_${CODE}`), ProviderFault, 'it answered 200, X_n'],
+  ...['not a name', '', '__proto__', `no ${RECIPIENT} ${CODE}`].map(
+    name => [telegramError(name), ProviderFault, 'it answered 200'] as const,
+  ),
+]
 
 describe('the Telegram Gateway', () => {
   let api: Telegram
@@ -78,74 +111,23 @@ describe('the Telegram Gateway', () => {
         expect(api.messages.at(-1)).to.not.have.property('callback_url')
         expect(provider).to.not.have.property('parseCallback')
       })
-
-    it('parses the receipt of a message it sent', async () => {
-      const provider = createProvider()
-      await send(provider)
-      const message = api.messages.at(-1)
-      const report = message && telegramReceipt(message, 'delivered', { token: api.token, now: deps.clock.now() })
-      expect(report && provider.parseCallback?.(callbackOf(report), deps.clock.now())).to.deep.equal([
-        { kind: 'receipt', delivery_id: DELIVERY_ID, reference: message?.request_id, status: 'delivered' },
-      ])
-    })
   })
 
   describe('an error', () => {
     const faultAfter = async (answer: Answer): Promise<Error> => {
-      const vendor = await startVendor({
-        handleRequest: () => ({ answer }),
-        refused: () => answer,
-        receipt: () => null,
-      })
-      const fault = await thrownBy(send(createProvider({}, { base_url: vendor.url })))
-      await vendor.close()
-      return fault
+      api.next({ fault: { kind: 'answers', answer } })
+      return thrownBy(send(createProvider()))
     }
 
-    for (const name of ['PHONE_NUMBER_INVALID', 'PHONE_NUMBER_NOT_FOUND', 'PHONE_NUMBER_NOT_AVAILABLE'])
-      it(`${name} is the recipient's fault`, async () => {
-        for (const status of [200, 400])
-          expect(await faultAfter(telegramError(name, status))).to.be.instanceOf(RecipientFault)
-      })
-
-    for (const name of [
-      'ACCESS_TOKEN_INVALID',
-      'ACCESS_TOKEN_REQUIRED',
-      'BALANCE_NOT_ENOUGH',
-      'TTL_INVALID',
-      'CODE_INVALID',
-      'CALLBACK_URL_INVALID',
-      'FLOOD_WAIT',
-      'UNKNOWN_METHOD',
-      'SOMETHING_NEW',
-      'not a name',
-      '',
-      '__proto__',
-    ])
-      it(`${JSON.stringify(name)} is the provider's fault`, async () => {
-        const fault = await faultAfter(telegramError(name))
-        expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('retryAfterMs', null)
-      })
-
-    it('FLOOD_WAIT_n pauses the provider for n seconds', async () => {
+    it('FLOOD_WAIT_n pauses the provider for n seconds, and no other error pauses it', async () => {
       expect(await faultAfter(telegramError('FLOOD_WAIT_17'))).to.have.property('retryAfterMs', 17_000)
       expect(await faultAfter(telegramError('FLOOD_WAIT_86400', 429))).to.have.property('retryAfterMs', 86_400_000)
-    })
-
-    it('MESSAGE_ALREADY_SENT is an unknown outcome', async () => {
-      expect(await faultAfter(telegramError('MESSAGE_ALREADY_SENT'))).to.be.instanceOf(UnknownOutcome)
+      for (const name of ['FLOOD_WAIT', 'TTL_INVALID'])
+        expect(await faultAfter(telegramError(name))).to.have.property('retryAfterMs', null)
     })
 
     it('for a wrong token is the provider’s fault', async () => {
       expect(await thrownBy(send(createProvider({}, { token: 'another' })))).to.be.instanceOf(ProviderFault)
-    })
-
-    it('is quoted by its name only, and only if that looks like a name', async () => {
-      expect((await faultAfter(telegramError('BALANCE_NOT_ENOUGH', 402))).message).to.equal(
-        'it answered 402, BALANCE_NOT_ENOUGH',
-      )
-      expect((await faultAfter(telegramError(`X_${CODE}`))).message).to.equal('it answered 200, X_n')
-      expect((await faultAfter(telegramError(`no ${RECIPIENT} ${CODE}`))).message).to.equal('it answered 200')
     })
   })
 
@@ -156,5 +138,86 @@ describe('the Telegram Gateway', () => {
     secrets: () => [api.token],
     refused: RecipientFault,
     parsesSuccess: true,
+    refusals: REFUSALS,
+  })
+})
+
+const token = 'AAGwTeLeGrAmToKeNoFaTeSt'
+const NOW = Date.UTC(2030, 0, 1)
+const provider = createTelegramProvider(
+  { config: { token, base_url: 'https://gatewayapi.telegram.org' } },
+  testProviderDeps(),
+)
+
+const parse = (callback: Callback, now = NOW) => provider.parseCallback?.(callback, now)
+
+function report(status: string, more: { payload?: string | undefined; signedWith?: string } = {}): Callback {
+  const message = {
+    request_id: 'req_1',
+    phone_number: RECIPIENT,
+    code: CODE,
+    ttl: 60,
+    callback_url: CALLBACK_URL,
+    payload: 'payload' in more ? more.payload : DELIVERY_ID,
+  }
+  const call = telegramReceipt(message, status, { token: more.signedWith ?? token, now: NOW })
+  if (!call) throw new Error('nowhere to call')
+  return callbackOf(call)
+}
+
+function signed(body: string | Uint8Array): Callback {
+  const headers = telegramSignatureHeaders(body, { token, now: NOW })
+  return { method: 'POST', url: new URL(CALLBACK_URL), headers, body: Buffer.from(body) }
+}
+
+describe("Telegram's receipts", () => {
+  itTakesReceipts({
+    parse,
+    receipt: word => report(word),
+    reference: 'req_1',
+    statuses: { sent: 'sent', delivered: 'delivered', read: 'delivered', expired: 'failed', revoked: 'failed' },
+    ignored: ['code_valid'],
+    signedAt: NOW,
+    signedHeaders: ['x-request-signature', 'x-request-timestamp'],
+    forged: [report('read', { signedWith: 'another' })],
+    sign: signed,
+    malformed: [
+      '{"delivery_status":{"status":"read"}}',
+      '{"request_id":7,"delivery_status":{"status":"read"}}',
+      '{"request_id":"r","delivery_status":"read"}',
+      '{"request_id":"r","payload":{"a":1},"delivery_status":{"status":"read"}}',
+      JSON.stringify({ request_id: 'r', payload: 'x'.repeat(10_000) }),
+    ],
+    failures: [
+      [report('expired'), { reason: 'recipient_unreachable', vendorCode: 'expired', vendorText: null }],
+      [report('revoked'), { reason: 'superseded', vendorCode: 'revoked', vendorText: null }],
+    ],
+  })
+
+  it('name the request if they have no payload', () => {
+    for (const payload of [undefined, ''])
+      expect(parse(report('sent', { payload }))).to.deep.equal([
+        { kind: 'receipt', delivery_id: null, reference: 'req_1', status: 'sent' },
+      ])
+  })
+
+  it('are ignored without a delivery status', () => {
+    expect(parse(signed('{"request_id":"req_1","verification_status":{"status":"code_valid"}}'))).to.deep.equal([])
+  })
+
+  it('are signed as the documentation says', () => {
+    // hex(HMAC_SHA256(timestamp + '\n' + body, SHA256(token))), computed with another program.
+    const headers = {
+      'x-request-timestamp': '1893456000',
+      'x-request-signature': '8e8d0e297901baf3ce87b122a5b876aee92d1da0f9c9be005006796cb14debfd',
+    }
+    const body = Buffer.from('{"request_id":"req_1","delivery_status":{"status":"read"}}')
+    expect(parse({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })).to.have.lengthOf(1)
+  })
+
+  it('are accepted with a signature in upper case', () => {
+    const { headers, ...rest } = report('read')
+    const signature = headers['x-request-signature']?.toUpperCase()
+    expect(parse({ ...rest, headers: { ...headers, 'x-request-signature': signature } })).to.have.lengthOf(1)
   })
 })

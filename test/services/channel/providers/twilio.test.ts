@@ -1,16 +1,23 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
+import fc from 'fast-check'
 import {
+  BadCallback,
+  BadSignature,
+  type Callback,
+  DestinationFault,
   type Provider,
   type ProviderDeps,
   ProviderFault,
   RecipientFault,
+  UnsubscribedFault,
 } from '../../../../services/channel/provider.ts'
 import { createTwilioProvider } from '../../../../services/channel/providers/twilio.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/provider-types/list.ts'
-import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
+import { itNamesVendorFaults, type Refusal } from '../../../support/vendors/fault-cases.ts'
 import {
   CALLBACK_URL,
+  callbackOf,
   DELIVERY_ID,
   RECIPIENT,
   renderedMessage,
@@ -19,8 +26,35 @@ import {
   testProviderDeps,
   thrownBy,
 } from '../../../support/vendors/provider-fixtures.ts'
-import { startTwilio, type Twilio, twilioError } from '../../../support/vendors/twilio.ts'
-import { startVendor } from '../../../support/vendors/vendor.ts'
+import { itTakesReceipts } from '../../../support/vendors/receipt-cases.ts'
+import {
+  startTwilio,
+  type Twilio,
+  twilioError,
+  twilioReceipt,
+  twilioSignature,
+} from '../../../support/vendors/twilio.ts'
+
+const refusals = (fault: Refusal[1], status: number, ...codes: unknown[]): Refusal[] =>
+  codes.map(code => {
+    // The code is logged, so it is not quoted where it may be a number of a person.
+    const isQuoted = typeof code === 'number' && code < 1_000_000
+    const answer = twilioError(status, code as number, `The 'To' number ${RECIPIENT} …`)
+    return [answer, fault, `it answered ${status}${isQuoted ? `, ${code}` : ''}`]
+  })
+const REFUSALS: Refusal[] = [
+  ...refusals(RecipientFault, 400, 21211, 21214, 21217, 21265, 21268, 21614, 21635),
+  ...refusals(UnsubscribedFault, 400, 21610),
+  ...refusals(DestinationFault, 400, 21266, 21408, 21608, 21612),
+  ...refusals(ProviderFault, 400, 21606, 21617, 21659, 63038),
+  ...refusals(ProviderFault, 401, 20003),
+  ...refusals(ProviderFault, 403, 20403),
+  ...refusals(ProviderFault, 404, 20404),
+  ...refusals(ProviderFault, 429, 20429),
+  ...refusals(ProviderFault, 500, 21211),
+  ...refusals(ProviderFault, 503, 20503),
+  ...refusals(ProviderFault, 400, '21211', null, [21211], '1e400', 447700900123),
+]
 
 describe('Twilio', () => {
   let api: Twilio
@@ -96,55 +130,6 @@ describe('Twilio', () => {
       expect(await thrownBy(send(createProvider({ account_sid: '../../x?y' })))).to.be.instanceOf(ProviderFault)
       expect(api.requests.at(-1)?.path).to.equal('/2010-04-01/Accounts/..%2F..%2Fx%3Fy/Messages.json')
     })
-
-    it("takes wrong credentials for the provider's fault", async () => {
-      const fault = await thrownBy(send(createProvider({ auth_token: 'another' })))
-      expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('message', 'it answered 401, 20003')
-    })
-
-    for (const code of [21211, 21214, 21217, 21265, 21268, 21610, 21614, 21635])
-      it(`takes ${code} for the recipient's fault`, async () => {
-        expect(await thrownBy(sendAndAnswer(400, code))).to.be.instanceOf(RecipientFault)
-      })
-
-    for (const [status, code] of [
-      [400, 21408],
-      [400, 21606],
-      [400, 21608],
-      [400, 21612],
-      [400, 21659],
-      [400, 21266],
-      [400, 21617],
-      [401, 20003],
-      [403, 20403],
-      [404, 20404],
-      [429, 20429],
-      [400, 63038],
-      [500, 21211],
-      [503, 20503],
-    ] as [number, number][])
-      it(`takes ${status} with ${code} for the provider's fault`, async () => {
-        expect(await thrownBy(sendAndAnswer(status, code))).to.be.instanceOf(ProviderFault)
-      })
-
-    it("takes a refusal that cannot be parsed for the provider's fault", async () => {
-      for (const code of ['21211', Number.NaN, null, [21211], '1e400'])
-        expect(await thrownBy(sendAndAnswer(400, code as number))).to.be.instanceOf(ProviderFault)
-    })
-
-    it('quotes nothing of a refusal but its code', async () => {
-      expect((await thrownBy(sendAndAnswer(400, 447700900123))).message).to.equal('it answered 400')
-    })
-
-    /** Sends to a vendor that gives this answer to every request. */
-    async function sendAndAnswer(status: number, code: number): Promise<unknown> {
-      const refusing = await startVendor<never>({
-        handleRequest: () => ({ answer: twilioError(status, code, `The 'To' number ${RECIPIENT} …`) }),
-        refused: () => ({ status }),
-        receipt: () => null,
-      })
-      return send(createProvider({ base_url: refusing.url })).finally(() => refusing.close())
-    }
   })
 
   itNamesVendorFaults({
@@ -152,7 +137,187 @@ describe('Twilio', () => {
     deps: () => deps,
     refused: RecipientFault,
     parsesSuccess: true,
+    refusals: REFUSALS,
     createProvider: over => createProvider({}, over),
     secrets: () => [api.auth_token, Buffer.from(`${api.account_sid}:${api.auth_token}`).toString('base64')],
+  })
+})
+
+const ACCOUNT = { account_sid: 'AC123', auth_token: 'the auth token of a test' }
+
+const createReceiver = ({ auth_token = ACCOUNT.auth_token } = {}) =>
+  createTwilioProvider(
+    {
+      config: {
+        ...ACCOUNT,
+        auth_token,
+        from: '+15005550006',
+        messaging_service_sid: null,
+        base_url: 'https://api.twilio.com',
+      },
+    },
+    testProviderDeps(),
+  )
+
+const STATUS = { MessageStatus: 'sent', MessageSid: 'SM1' }
+
+describe("Twilio's receipts", () => {
+  const provider = createReceiver()
+  const parse = (callback: Callback) => provider.parseCallback?.(callback, 0)
+  /** A signed receipt with these fields alone. */
+  const signed = (fields: Record<string, string>, url = CALLBACK_URL, token = ACCOUNT.auth_token): Callback => ({
+    method: 'POST',
+    url: new URL(url),
+    headers: { 'x-twilio-signature': twilioSignature(token, url, fields) },
+    body: Buffer.from(new URLSearchParams(fields).toString()),
+  })
+  const receipt = (status: string, query = `?delivery_id=${DELIVERY_ID}`): Callback => {
+    const form = { StatusCallback: `${CALLBACK_URL}${query}`, To: RECIPIENT, From: '+15005550006' }
+    const call = twilioReceipt({ sid: 'SM123', form }, status, ACCOUNT)
+    if (!call) throw new Error('nowhere to call')
+    return callbackOf(call)
+  }
+
+  itTakesReceipts({
+    parse,
+    receipt,
+    reference: 'SM123',
+    statuses: {
+      accepted: 'sent',
+      scheduled: 'sent',
+      queued: 'sent',
+      sending: 'sent',
+      sent: 'sent',
+      partially_delivered: 'sent',
+      delivered: 'delivered',
+      read: 'delivered',
+      undelivered: 'failed',
+      failed: 'failed',
+      canceled: 'failed',
+    },
+    ignored: ['received', 'receiving'],
+    signedHeaders: ['x-twilio-signature'],
+    forged: ['', 'another token', ` ${ACCOUNT.auth_token}`].map(token => signed(STATUS, CALLBACK_URL, token)),
+    failures: (
+      [
+        [{ ErrorCode: '30003' }, 'recipient_unreachable', '30003', 'Unreachable destination handset'],
+        [{ ErrorCode: '21610', ErrorMessage: 'Unsubscribed' }, 'recipient_unreachable', '21610', 'Unsubscribed'],
+        [{ ErrorCode: '21211' }, 'recipient_unreachable', '21211', null],
+        [{ ErrorCode: '30007' }, 'provider_failed', '30007', 'Message filtered'],
+        [{ ErrorCode: RECIPIENT }, 'provider_failed', 'failed', null],
+        [{ MessageStatus: 'undelivered' }, 'provider_failed', 'undelivered', null],
+        [{ MessageStatus: 'canceled' }, 'superseded', 'canceled', null],
+      ] as const
+    ).map(([fields, reason, vendorCode, vendorText]) => [
+      signed({ MessageSid: 'SM1', MessageStatus: 'failed', ...fields }),
+      { reason, ...(vendorCode === '21610' && { unsubscribed: true as const }), vendorCode, vendorText },
+    ]),
+  })
+
+  it('name the SID if the address has no delivery id', () => {
+    expect(parse(receipt('sent', ''))).to.deep.equal([
+      { kind: 'receipt', delivery_id: null, reference: 'SM123', status: 'sent' },
+    ])
+  })
+
+  it('are bad callbacks when they are signed and name no message or no status', () => {
+    for (const fields of [{ MessageStatus: 'sent' }, { MessageSid: 'SM1' }, {}] as Record<string, string>[])
+      expect(() => parse(signed(fields))).to.throw(BadCallback)
+  })
+
+  // The example in Twilio's documentation; Twilio's libraries are tested with it too.
+  const EXAMPLE = {
+    CallSid: 'CA1234567890ABCDE',
+    Caller: '+14158675309',
+    Digits: '1234',
+    From: '+14158675309',
+    To: '+18005551212',
+  }
+  const example = (signature: string, url = 'https://mycompany.com/myapp.php?foo=1&bar=2'): (() => unknown) => {
+    const headers = { 'x-twilio-signature': signature }
+    const body = Buffer.from(new URLSearchParams(EXAMPLE).toString())
+    return () =>
+      createReceiver({ auth_token: '12345' }).parseCallback?.({ method: 'POST', url: new URL(url), headers, body }, 0)
+  }
+
+  it('are signed as the documentation says', () => {
+    // A bad callback is correctly signed; the example is not a status of a message.
+    expect(example('RSOYDt4T1cUTdK1PDd93/VVr8B8=')).to.throw(BadCallback)
+    expect(example('RSOYDt4T1cUTdK1PDd93/VVr8B9=')).to.throw(BadSignature)
+  })
+
+  it('are accepted with a signature over the address with or without its port, as in Twilio’s libraries', () => {
+    expect(example('kvajT1Ptam85bY51eRf/AJRuM3w=')).to.throw(BadCallback) // …:443
+    expect(example('0ZXoZLH/DfblKGATFgpif+LLRf4=', 'http://mycompany.com/myapp.php?foo=1&bar=2')).to.throw(BadCallback)
+    expect(example('RSOYDt4T1cUTdK1PDd93/VVr8B8=', 'https://mycompany.com:1234/myapp.php?foo=1&bar=2')).to.throw(
+      BadCallback,
+    )
+    expect(example('Zmvh+3yNM1Phv2jhDCwEM3q5ebU=', 'http://mycompany.com:1234/myapp.php?foo=1&bar=2')).to.throw(
+      BadCallback,
+    )
+  })
+
+  it('are checked with repeated fields as in Twilio’s libraries', () => {
+    const body = Buffer.from('MessagingBinding.Address=%2B1415xxxxxxx&MessagingBinding.Address=%2B1325xxxxxxx')
+    const headers = { 'x-twilio-signature': '83O6e2vORAoJHUNzJjDWN1jz+BA=' }
+    const url = new URL('https://mycompany.com/myapp.php?foo=1&bar=2')
+    const provider = createReceiver({ auth_token: '12345' })
+    expect(() => provider.parseCallback?.({ method: 'POST', url, headers, body }, 0)).to.throw(BadCallback)
+  })
+
+  const expectRefused = (callback: Callback): void => {
+    expect(() => parse(callback)).to.throw(BadSignature)
+  }
+
+  it('are refused when a field is added, repeated or missing', () => {
+    const signed = receipt('sent')
+    const fields = [...new URLSearchParams(Buffer.from(signed.body).toString())]
+    const withFields = (changed: [name: string, value: string][]) =>
+      expectRefused({ ...signed, body: Buffer.from(new URLSearchParams(changed).toString()) })
+    for (const field of fields) {
+      withFields(fields.filter(other => other !== field))
+      withFields([...fields, [field[0], 'delivered']])
+    }
+    withFields([...fields, ['Added', 'x']])
+  })
+
+  it('are refused at another address: another app, delivery or host', () => {
+    const signed = receipt('sent')
+    for (const url of [
+      'https://verify.example/callbacks/app_other/gateway?delivery_id=dlv_01jgfj1z000000000000000000',
+      'https://verify.example/callbacks/app_shop/gateway?delivery_id=dlv_other',
+      'https://verify.example/callbacks/app_shop/gateway',
+      'https://evil.example/callbacks/app_shop/gateway?delivery_id=dlv_01jgfj1z000000000000000000',
+      'http://verify.example/callbacks/app_shop/gateway?delivery_id=dlv_01jgfj1z000000000000000000',
+    ])
+      expectRefused({ ...signed, url: new URL(url) })
+  })
+
+  it('are refused with bytes that are not UTF-8, and with a hundred thousand fields', () => {
+    const signed = receipt('sent')
+    for (const body of [
+      Buffer.concat([signed.body, Buffer.from([0x26, 0xff, 0xfe, 0x3d, 0xc0])]),
+      Buffer.from(Array.from({ length: 100_000 }, (_, n) => `f${n}=`).join('&')),
+      Buffer.alloc(1_000_000, '%'),
+    ])
+      expectRefused({ ...signed, body })
+  })
+
+  it('are refused when they are too large, even if they are signed', () => {
+    const statusOf = (filler: string) => signed({ ...STATUS, Filler: filler })
+    expect(parse(statusOf('x'.repeat(16_000)))).to.have.lengthOf(1)
+    expectRefused(statusOf('x'.repeat(17_000)))
+  })
+
+  it('are parsed with any further fields, if they are signed', () => {
+    const field = fc.tuple(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }))
+    fc.assert(
+      fc.property(fc.array(field), more => {
+        const fields = { ...Object.fromEntries(more), MessageStatus: 'delivered', MessageSid: 'SM1' }
+        expect(parse(signed(fields, `${CALLBACK_URL}?delivery_id=dlv_1`))).to.deep.equal([
+          { kind: 'receipt', delivery_id: 'dlv_1', reference: 'SM1', status: 'delivered' },
+        ])
+      }),
+    )
   })
 })

@@ -1,18 +1,23 @@
 import { Buffer } from 'node:buffer'
-import { generateKeyPairSync } from 'node:crypto'
+import { createHash, createHmac, generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
+import fc from 'fast-check'
 import {
+  BadSignature,
+  type Callback,
   DestinationFault,
   type Provider,
   type ProviderDeps,
   ProviderFault,
   RecipientFault,
+  UnsubscribedFault,
 } from '../../../../services/channel/provider.ts'
 import { createVonageProvider } from '../../../../services/channel/providers/vonage.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/provider-types/list.ts'
-import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
+import { itNamesVendorFaults, type Refusal } from '../../../support/vendors/fault-cases.ts'
 import {
   CALLBACK_URL,
+  callbackOf,
   DELIVERY_ID,
   renderedMessage,
   send,
@@ -20,10 +25,32 @@ import {
   testProviderDeps,
   thrownBy,
 } from '../../../support/vendors/provider-fixtures.ts'
-import { startVendor } from '../../../support/vendors/vendor.ts'
-import { startVonage, type Vonage, vonageError } from '../../../support/vendors/vonage.ts'
+import { itTakesReceipts } from '../../../support/vendors/receipt-cases.ts'
+import { startVonage, type Vonage, vonageCall, vonageError, vonageReceipt } from '../../../support/vendors/vonage.ts'
 
 const MINUTE = 60_000
+
+const refusals = (fault: Refusal[1], status: number, ...types: string[]): Refusal[] =>
+  types.map(type => {
+    // The code is logged, so a longer number is not quoted: it may be that of a person.
+    const [, code] = /#(\d{1,6}|[a-z-]+)$/.exec(type) ?? []
+    return [vonageError(status, type, 'to: 447700900123'), fault, `it answered ${status}${code ? `, ${code}` : ''}`]
+  })
+const REFUSALS: Refusal[] = [
+  ...refusals(RecipientFault, 422, '/messages#1050', '/messages#1170', '/messages#1190', '/messages#1430'),
+  ...refusals(UnsubscribedFault, 422, '/messages#1240'),
+  // From Vonage's list "API errors, Messages API": Non White-listed Destination, Unroutable.
+  ...refusals(DestinationFault, 422, '/messages#1160', '/messages#1250'),
+  ...refusals(ProviderFault, 401, '#unauthorized'),
+  ...refusals(ProviderFault, 402, '#low-balance'),
+  ...refusals(ProviderFault, 403, '#forbidden'),
+  ...refusals(ProviderFault, 404, '#not-found'),
+  ...refusals(ProviderFault, 422, '#invalid-json', '/messages#1020', '/messages#1040', '/messages#1120'),
+  ...refusals(ProviderFault, 422, '/messages#1420', '/messages#11700', '?to=447700900123&#1020'),
+  ...refusals(ProviderFault, 429, '/messages#1000'),
+  ...refusals(ProviderFault, 500, '/messages#1170'),
+  ...refusals(ProviderFault, 422, '/messages', '#', `/messages#1170${' '.repeat(500)}`, '/messages#447700900123'),
+]
 
 describe('Vonage', () => {
   let api: Vonage
@@ -129,55 +156,6 @@ describe('Vonage', () => {
         expect(fault.cause).to.equal(undefined)
       }
     })
-
-    for (const code of ['1050', '1170', '1190', '1240', '1430'])
-      it(`takes ${code} for the recipient's fault`, async () => {
-        expect(await thrownBy(sendAndAnswer(422, `/messages#${code}`))).to.be.instanceOf(RecipientFault)
-      })
-
-    // From Vonage's list "API errors, Messages API": Non White-listed Destination, Unroutable.
-    for (const code of ['1160', '1250'])
-      it(`takes ${code} for a destination that another provider may reach`, async () => {
-        expect(await thrownBy(sendAndAnswer(422, `/messages#${code}`))).to.be.instanceOf(DestinationFault)
-      })
-
-    for (const [status, type] of [
-      [401, '#unauthorized'],
-      [402, '#low-balance'],
-      [403, '#forbidden'],
-      [404, '#not-found'],
-      [422, '#invalid-json'],
-      [422, '/messages#1020'],
-      [422, '/messages#1040'],
-      [422, '/messages#1120'],
-      [422, '/messages#1420'],
-      [429, '/messages#1000'],
-      [500, '/messages#1170'],
-      [422, '/messages#11700'],
-      [422, '/messages'],
-      [422, '#'],
-      [422, `/messages#1170${' '.repeat(500)}`],
-    ] as [number, string][])
-      it(`takes ${status} with ${type.trim()} for the provider's fault`, async () => {
-        expect(await thrownBy(sendAndAnswer(status, type))).to.be.instanceOf(ProviderFault)
-      })
-
-    it('quotes nothing of a refusal but its code', async () => {
-      const { message } = await thrownBy(sendAndAnswer(422, '?to=447700900123&#1020'))
-      expect(message).to.equal('it answered 422, 1020')
-      expect((await thrownBy(sendAndAnswer(422, '/messages#447700900123'))).message).to.equal('it answered 422')
-    })
-
-    /** Sends to a vendor that gives this answer to every request. */
-    async function sendAndAnswer(status: number, type: string): Promise<unknown> {
-      const answer = vonageError(status, type, 'to: 447700900123')
-      const refusing = await startVendor<never>({
-        handleRequest: () => ({ answer }),
-        refused: () => answer,
-        receipt: () => null,
-      })
-      return send(createProvider({ base_url: refusing.url })).finally(() => refusing.close())
-    }
   })
 
   itNamesVendorFaults({
@@ -185,11 +163,194 @@ describe('Vonage', () => {
     deps: () => deps,
     refused: RecipientFault,
     parsesSuccess: true,
+    refusals: REFUSALS,
     createProvider: over => createProvider({}, over),
     secrets: () => [
       api.signature_secret,
       'PRIVATE KEY',
       api.requests.at(-1)?.headers.authorization?.slice(7) ?? 'none',
     ],
+  })
+})
+
+const NOW = Date.UTC(2030, 0, 1)
+const SECOND = 1000
+const APPLICATION = {
+  application_id: 'aaaaaaaa-bbbb-cccc-dddd-0123456789ab',
+  signature_secret: 'the signature secret of a test',
+  private_key: 'unused',
+}
+const provider = createVonageProvider(
+  { config: { ...APPLICATION, from: 'Shop', base_url: 'https://api.nexmo.com' } },
+  testProviderDeps(),
+)
+
+const parse = (callback: Callback, now = NOW) => provider.parseCallback?.(callback, now)
+const expectRefused = (callback: Callback, now = NOW): void => {
+  expect(() => parse(callback, now)).to.throw(BadSignature)
+}
+
+function receipt(status: string): Callback {
+  const requestBody = { to: '447700900123', from: 'Shop', client_ref: DELIVERY_ID, webhook_url: CALLBACK_URL }
+  const call = vonageReceipt({ message_uuid: 'uuid-1', requestBody }, status, APPLICATION, NOW)
+  if (!call) throw new Error('nowhere to call')
+  return callbackOf(call)
+}
+
+/** A signed callback with any body; `claims` are added to the token's. */
+const signed = (body: string | Buffer, claims: Record<string, unknown> = {}): Callback =>
+  callbackOf(vonageCall(CALLBACK_URL, body, APPLICATION, { iat: NOW / SECOND, ...claims }))
+
+/** A token with any header and claims. */
+function token(header: unknown, claims: unknown, secret = APPLICATION.signature_secret): string {
+  const unsigned = [header, claims].map(part => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+  return `Bearer ${unsigned}.${createHmac('sha256', secret).update(unsigned).digest('base64url')}`
+}
+
+describe("Vonage's receipts", () => {
+  itTakesReceipts({
+    parse,
+    receipt,
+    reference: 'uuid-1',
+    statuses: {
+      submitted: 'sent',
+      delivered: 'delivered',
+      read: 'delivered',
+      rejected: 'failed',
+      undeliverable: 'failed',
+    },
+    ignored: ['accepted'],
+    signedAt: NOW,
+    signedHeaders: ['authorization'],
+    forged: [
+      callbackOf(vonageCall(CALLBACK_URL, '{}', { ...APPLICATION, signature_secret: 'x' }, { iat: NOW / SECOND })),
+    ],
+    sign: signed,
+    malformed: [
+      '{"status":"delivered"}',
+      '{"status":7,"message_uuid":"u"}',
+      '{"status":"delivered","message_uuid":""}',
+      '{"status":"delivered","client_ref":{"$gt":""}}',
+      `{"status":"delivered","client_ref":"${'x'.repeat(101)}"}`,
+      `{"status":"delivered","message_uuid":${'['.repeat(5_000)}${']'.repeat(5_000)}}`,
+    ],
+    failures: (
+      [
+        ['1170', 'recipient_unreachable'],
+        ['1180', 'recipient_unreachable'],
+        ['1240', 'recipient_unreachable'],
+        ['1330', 'provider_failed'],
+      ] as const
+    ).map(([vendorCode, reason]) => {
+      const type = `https://developer.vonage.com/api-errors/messages#${vendorCode}`
+      const error = { type, title: 'Sorry', detail: 'No' }
+      return [
+        signed(JSON.stringify({ status: 'undeliverable', message_uuid: 'u', error })),
+        { reason, ...(vendorCode === '1240' && { unsubscribed: true as const }), vendorCode, vendorText: 'Sorry. No' },
+      ]
+    }),
+  })
+
+  for (const error of [undefined, null, 'odd', [], { type: 7 }])
+    it(`count although their error is ${JSON.stringify(error)}`, () => {
+      const [item] = parse(signed(JSON.stringify({ status: 'rejected', message_uuid: 'u', error }))) ?? []
+      expect(item).to.have.nested.property('failure.reason', 'provider_failed')
+    })
+
+  it('name the UUID if they have no delivery id', () => {
+    expect(parse(signed('{"status":"delivered","message_uuid":"uuid-1","client_ref":null}'))).to.deep.equal([
+      { kind: 'receipt', delivery_id: null, reference: 'uuid-1', status: 'delivered' },
+    ])
+  })
+
+  it("bring users' messages by SMS, and no others", () => {
+    const inbound = { channel: 'sms', message_uuid: 'uuid-2', to: '1', from: '2', message_type: 'text', text: 'STOP' }
+    expect(parse(signed(JSON.stringify(inbound)))).to.deep.equal([
+      { kind: 'message', id: 'uuid-2', user_id: null, from: '2', text: 'STOP' },
+    ])
+    expect(parse(signed(JSON.stringify({ ...inbound, channel: 'viber_service' })))).to.deep.equal([])
+  })
+
+  it('are checked over the exact bytes of the body', () => {
+    const body = '\u{feff}{ "status": "delivered",\r\n "client_ref": "dlv_\\u0031", "message_uuid":"é" }'
+    expect(parse(signed(body))).to.deep.equal([
+      { kind: 'receipt', delivery_id: 'dlv_1', reference: 'é', status: 'delivered' },
+    ])
+    expectRefused({ ...signed(body), body: Buffer.from(body.slice(1)) })
+    expectRefused({ ...signed(body), body: Buffer.from(body.replace('\\u0031', '1')) })
+  })
+
+  it('are taken with another spelling of the scheme, and refused with another scheme or with two tokens', () => {
+    const call = receipt('submitted')
+    const bearer = call.headers.authorization ?? ''
+    const withHeader = (authorization: string) => ({ ...call, headers: { authorization } })
+    expect(parse(withHeader(bearer.replace('Bearer', 'bearer')))).to.have.lengthOf(1)
+    const [head, claims] = bearer.split('.')
+    for (const other of [`x ${bearer}`, bearer.replace('Bearer', 'Basic'), `${bearer}, ${bearer}`, `${head}.${claims}`])
+      expectRefused(withHeader(other))
+  })
+
+  it('are refused when the token names another algorithm or none', () => {
+    const body = '{"status":"delivered","message_uuid":"uuid-1"}'
+    const payload_hash = createHash('sha256').update(body).digest('hex')
+    const call = { ...receipt('submitted'), body: Buffer.from(body) }
+    const claims = { payload_hash, iat: NOW / SECOND }
+    for (const header of [
+      { alg: 'none' },
+      { alg: 'RS256' },
+      { alg: 'hs256' },
+      { alg: ['HS256'] },
+      {},
+      null,
+      'HS256',
+      [],
+    ])
+      expectRefused({ ...call, headers: { authorization: token(header, claims) } })
+    const [head, payload] = token({ alg: 'none' }, claims).split('.')
+    expectRefused({ ...call, headers: { authorization: `${head}.${payload}.` } })
+    expect(parse({ ...call, headers: { authorization: token({ alg: 'HS256' }, claims) } })).to.have.lengthOf(1)
+  })
+
+  it('are refused when the claims are wrong: no hash, no time, another application, expired', () => {
+    for (const claims of [
+      { payload_hash: undefined },
+      { payload_hash: '' },
+      { payload_hash: 7 },
+      { payload_hash: [''] },
+      { iat: undefined },
+      { iat: String(NOW / SECOND) },
+      { iat: null },
+      { iat: NOW },
+      { application_id: 'bbbbbbbb-bbbb-cccc-dddd-0123456789ab' },
+      { application_id: '' },
+      { application_id: null },
+      { exp: NOW / SECOND },
+      { exp: 0 },
+      { exp: 'never' },
+    ])
+      expectRefused(signed('{"status":"delivered","message_uuid":"uuid-1"}', claims))
+    expect(parse(signed('{"message_uuid":"u"}', { application_id: undefined, exp: NOW / SECOND + 1 }))).to.deep.equal(
+      [],
+    )
+  })
+
+  it('are refused with any random token that is signed', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (header, claims) =>
+        expectRefused({ ...receipt('submitted'), headers: { authorization: token(header, claims) } }),
+      ),
+    )
+  })
+
+  it('are parsed with any further members, if they are signed', () => {
+    const members = fc.dictionary(fc.string(), fc.jsonValue())
+    fc.assert(
+      fc.property(members, fc.string({ minLength: 1, maxLength: 100 }), (more, client_ref) => {
+        const body = JSON.stringify({ ...more, status: 'delivered', message_uuid: 'u', client_ref })
+        expect(parse(signed(body))).to.deep.equal([
+          { kind: 'receipt', delivery_id: client_ref, reference: 'u', status: 'delivered' },
+        ])
+      }),
+    )
   })
 })

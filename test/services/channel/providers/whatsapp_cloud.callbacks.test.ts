@@ -45,30 +45,37 @@ describe("Meta's receipts", () => {
     reference: 'wamid.1',
     statuses: { sent: 'sent', delivered: 'delivered', read: 'delivered', played: 'delivered', failed: 'failed' },
     ignored: ['deleted', 'warning'],
+    signedHeaders: ['x-hub-signature-256'],
+    forged: [{ ...signed('{}'), headers: metaSignatureHeaders('{}', 'another') }],
+    sign: signed,
+    malformed: [
+      '{"object":"whatsapp_business_account"}',
+      '{"object":"whatsapp_business_account","entry":{"0":1}}',
+      '{"object":"whatsapp_business_account","entry":[{"changes":7}]}',
+    ],
+    failures: (
+      [
+        [130472, 'recipient_unreachable'],
+        [131026, 'recipient_unreachable'],
+        [131042, 'provider_failed'],
+        [132001, 'provider_failed'],
+      ] as const
+    ).map(([code, reason]) => {
+      const error = { code, title: 'Sorry', message: 'Sorry', error_data: { details: 'No' } }
+      return [
+        noticeCallback({ statuses: [{ id: 'wamid.1', status: 'failed', errors: [error] }] }),
+        { reason, vendorCode: String(code), vendorText: 'Sorry. No' },
+      ]
+    }),
   })
 
-  const failureWith = (errors: unknown) => {
-    const [item] = parse(noticeCallback({ statuses: [{ id: 'wamid.1', status: 'failed', errors }] })) ?? []
-    return item?.kind === 'receipt' ? item.failure : undefined
-  }
-
-  for (const [code, reason] of [
-    [130472, 'recipient_unreachable'],
-    [131026, 'recipient_unreachable'],
-    [131042, 'provider_failed'],
-    [131047, 'provider_failed'],
-    [131049, 'provider_failed'],
-    [132001, 'provider_failed'],
-  ] as const)
-    it(`give ${reason} as the reason of ${code}`, () => {
-      const error = { code, title: 'Sorry', message: 'Sorry', error_data: { details: 'No' } }
-      expect(failureWith([error])).to.deep.equal({ reason, vendorCode: String(code), vendorText: 'Sorry. No' })
-    })
-
-  for (const errors of [undefined, 'odd', [], [null], [{ code: 'x' }]])
-    it(`count although their errors are ${JSON.stringify(errors)}`, () => {
-      expect(failureWith(errors)).to.deep.equal({ reason: 'provider_failed', vendorCode: null, vendorText: null })
-    })
+  it('count although their errors are not understood', () => {
+    for (const errors of [undefined, 'odd', [], [null], [{ code: 'x' }]]) {
+      const [item] = parse(noticeCallback({ statuses: [{ id: 'wamid.1', status: 'failed', errors }] })) ?? []
+      const failure = { reason: 'provider_failed', vendorCode: null, vendorText: null }
+      expect(item, JSON.stringify(errors)).to.deep.include({ failure })
+    }
+  })
 
   it('name the wamid if they have no delivery id', () => {
     expect(parse(noticeCallback({ statuses: [metaStatus('wamid.1', 'read')] }))).to.deep.equal([
@@ -202,83 +209,34 @@ describe("Meta's messages", () => {
 })
 
 describe("Meta's signature", () => {
-  const expectRefused = (callback: Callback): void => {
-    expect(() => parse(callback)).to.throw(BadSignature)
-  }
-  const signedNotice = (): Callback => noticeCallback({ statuses: [metaStatus('wamid.1', 'read', DELIVERY_ID)] })
-
   it('is checked as the documentation says', () => {
     // sha256=hex(HMAC_SHA256(body, app secret)), computed with another program.
     const headers = { 'x-hub-signature-256': 'sha256=eefab58106e73358686845848feb95c56372e7391b3dc050b6a31c8c5f347ece' }
     const body = Buffer.from('{"object":"whatsapp_business_account","entry":[]}')
-    expect(parse({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })).to.deep.equal([])
-  })
-
-  it('of another app secret is refused', () => {
-    const { body, ...rest } = signedNotice()
-    expectRefused({ ...rest, body, headers: metaSignatureHeaders(body, 'another') })
-  })
-
-  it('is refused when it is missing, cut off or of another kind', () => {
-    const { headers, ...rest } = signedNotice()
-    const signature = headers['x-hub-signature-256'] ?? ''
-    expectRefused({ ...rest, headers: {} })
-    expectRefused({ ...rest, headers: { 'x-hub-signature': signature } })
-    for (const other of [
-      '',
-      'sha256=',
-      signature.slice(7),
-      signature.slice(0, -1),
-      `${signature}0`,
-      `sha1=${signature.slice(7)}`,
-    ])
-      expectRefused({ ...rest, headers: { 'x-hub-signature-256': other } })
-  })
-
-  it('is checked over the exact bytes, even if they are not UTF-8', () => {
-    for (const bytes of [
-      Buffer.from([0xff, 0xfe, 0x00]),
-      Buffer.from('\ufeff{}'),
-      Buffer.from([0x7b, 0x22, 0xc3, 0x28]),
-    ])
-      expect(() => parse(signed(bytes))).to.throw(BadCallback)
+    const callback = { method: 'POST', url: new URL(CALLBACK_URL), body } as const
+    expect(parse({ ...callback, headers })).to.deep.equal([])
+    const older = { 'x-hub-signature': headers['x-hub-signature-256'] }
+    expect(() => parse({ ...callback, headers: older })).to.throw(BadSignature)
   })
 
   it('needs the app secret: without it there are no callbacks', () => {
     expect(createProvider({ app_secret: null })).to.not.have.property('parseCallback')
   })
 
-  for (const [title, body] of Object.entries({
-    'no JSON': 'entry=1',
-    empty: '',
-    'a list': '[]',
-    null: 'null',
-    'without entries': '{"object":"whatsapp_business_account"}',
-    'with odd entries': '{"object":"whatsapp_business_account","entry":{"0":1}}',
-    'with odd changes': '{"object":"whatsapp_business_account","entry":[{"changes":7}]}',
-    deep: '['.repeat(100_000),
-  }))
-    it(`does not keep a body that is ${title} from being a bad callback`, () => {
-      expect(() => parse(signed(body))).to.throw(BadCallback)
-    })
-
-  it('is accepted or refused for every random input, without any other error', () => {
-    const isHandled = (callback: Callback): boolean => {
+  it('lets any random items of a notice be parsed, or the notice be a bad callback', () => {
+    const isHandled = (value: unknown): boolean => {
+      const entry = [{ changes: [{ field: 'messages', value }] }]
       try {
-        return Array.isArray(parse(callback))
+        return Array.isArray(parse(signed(JSON.stringify({ object: 'whatsapp_business_account', entry }))))
       } catch (error) {
-        return error instanceof BadSignature || error instanceof BadCallback
+        return error instanceof BadCallback
       }
     }
-    const notice = (value: unknown): string =>
-      JSON.stringify({ object: 'whatsapp_business_account', entry: [{ changes: [{ field: 'messages', value }] }] })
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), body => isHandled(signed(body))))
-    fc.assert(fc.property(fc.json(), body => isHandled(signed(body))))
-    fc.assert(fc.property(fc.jsonValue(), value => isHandled(signed(notice(value)))))
+    fc.assert(fc.property(fc.jsonValue(), isHandled))
     const metadata = { phone_number_id: APP.phone_number_id }
     const members = { messaging_product: fc.constant('whatsapp'), metadata: fc.constant(metadata) }
     const lists = { statuses: fc.array(fc.jsonValue()), messages: fc.array(fc.jsonValue()) }
-    fc.assert(fc.property(fc.record({ ...members, ...lists }), value => isHandled(signed(notice(value)))))
+    fc.assert(fc.property(fc.record({ ...members, ...lists }), isHandled))
   })
 })
 

@@ -45,20 +45,6 @@ describe('a patch of settings', () => {
     expect(patched({ channels: { whatsapp: { mode: 'link_inbound' } } }, linked)).not.to.be.an('array')
   })
 
-  it('of settings that an earlier release stored without a business number may change all else', () => {
-    const whatsapp = { mode: 'link_code' as const }
-    const earlier: SettingsInput = { channels: { whatsapp } }
-    expect(patched({ locale: 'fr' }, earlier)).to.deep.equal({ ...earlier, locale: 'fr' })
-    expect(patched({ channels: { whatsapp: { enabled: false } } }, earlier)).not.to.be.an('array')
-    expect(patched({ channels: { whatsapp: { mode: 'link_inbound' } } }, earlier)).to.deep.equal([
-      'channels.whatsapp.business_number',
-    ])
-    expect(patched({ channels: 5 }, earlier)).to.deep.equal(['channels'])
-    expect(patched({ channels: { whatsapp: { business_number: '+15550001111' } } }, earlier)).to.deep.equal({
-      channels: { whatsapp: { ...whatsapp, business_number: '+15550001111' } },
-    })
-  })
-
   it('refuses to reset an unknown member', () => {
     expect(patched({ colour: null })).to.deep.equal(['colour'])
     expect(patched({ code: { lenght: null } })).to.deep.equal(['code.lenght'])

@@ -4,58 +4,22 @@ import fc from 'fast-check'
 import { HOUR_MS } from '../../../../infra/time.ts'
 import { readStatement } from '../../../../services/dashboard/money/statement.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { type EntryKind, type LedgerDoc, ledgerId } from '../../../../services/domain/money/documents.ts'
-import { monthRange } from '../../../../services/domain/money/month.ts'
-import { PAID_MESSAGE } from '../../../support/money.ts'
+import type { EntryKind } from '../../../../services/domain/money/documents.ts'
+import { MONTH, monthRange } from '../../../../services/domain/money/month.ts'
+import type { App } from '../../../../services/domain/tenancy/documents.ts'
+import { LEDGER_COMPANY as COMPANY, type Entered, ledgerOf } from '../../../support/money.ts'
 import { eachStore } from '../../../support/stores.ts'
 
-const COMPANY = 'cmp_1'
 const OCTOBER = '2026-10'
 const NOVEMBER = '2026-11'
 const BOUNDARY = monthRange(NOVEMBER, 'UTC').from
-
-interface Entered {
-  kind: EntryKind
-  micros: number
-  at: number
-  delivery?: number
-  provider?: string | null
-  accepted?: number
-}
-
-/** A ledger as accounts would have entered it. */
-function ledgerOf(entries: readonly Entered[]): LedgerDoc[] {
-  let balance_after = 0
-  return entries.map(({ kind, micros, at, delivery = 0, ...settled }, nth) => {
-    balance_after += micros
-    const isCredit = kind === 'credit'
-    const delivery_id = isCredit ? null : `dlv_${delivery}`
-    const names = { credit: `credit:${nth}`, hold: `hold:${delivery_id}`, recharge: `${delivery_id}:recharge` }
-    return {
-      _id: ledgerId(COMPANY, nth + 1),
-      company_id: COMPANY,
-      rev: 1,
-      seq: nth + 1,
-      entry: kind in names ? names[kind as keyof typeof names] : `back:${delivery_id}`,
-      kind,
-      micros,
-      at,
-      balance_after,
-      otp_id: isCredit ? null : 'otp_1',
-      delivery_id,
-      note: null,
-      by: null,
-      message: isCredit ? null : PAID_MESSAGE,
-      ...settled,
-    }
-  })
-}
 
 describe('the months of a time zone', () => {
   it('begin at midnight there, also where its clocks change in the month', () => {
     const berlin = monthRange('2026-10', 'Europe/Berlin')
     expect(new Date(berlin.from).toISOString()).to.equal('2026-09-30T22:00:00.000Z')
     expect(new Date(berlin.until).toISOString()).to.equal('2026-10-31T23:00:00.000Z')
+    expect('0099-12', 'a year that `Date` takes for 1999').not.to.match(MONTH)
     expect(monthRange('2026-12', 'Pacific/Auckland').until).to.equal(monthRange('2027-01', 'Pacific/Auckland').from)
   })
 })
@@ -66,11 +30,11 @@ eachStore('the statement of a month', fresh => {
     store = await fresh()
   })
   async function statements(entries: readonly Entered[], timezone = 'UTC') {
-    const ledger = store.docs('ledger')
+    const [ledger, apps, deletions] = [store.docs('ledger'), store.docs('apps'), store.docs('deletions')]
     await ledger.remove({ company_id: COMPANY }, 10_000)
     await ledger.insert(ledgerOf(entries))
     const company = { _id: COMPANY, seq: entries.length, settled_seq: entries.length, timezone }
-    return Promise.all([OCTOBER, NOVEMBER].map(month => readStatement(ledger, company, month)))
+    return Promise.all([OCTOBER, NOVEMBER].map(month => readStatement({ ledger, apps, deletions }, company, month)))
   }
 
   it('adds up to the ledger, and months follow each other without a gap, although clocks differ', async () => {
@@ -126,23 +90,53 @@ eachStore('the statement of a month', fresh => {
       { kind: 'hold', micros: -50, at, delivery: 5 },
       { kind: 'recharge', micros: -40, at, delivery: 1, provider: 'main' },
       { kind: 'void', micros: 0, at, delivery: 5 },
+      { kind: 'hold', micros: -7, at, delivery: 6, provider: 'main', accepted: 1, unanswered: 1 },
+      { kind: 'hold', micros: -8, at, delivery: 7, provider: null, accepted: 0, unanswered: 2 },
+      { kind: 'refund', micros: 8, at, delivery: 7, provider: null, accepted: 0, unanswered: 2 },
+      { kind: 'credit', micros: 7, at },
     ])
     expect(october).to.include({ opening_micros: 0, credits_micros: 100, closing_micros: 100 })
-    expect(november).to.include({ opening_micros: 100, charges_micros: -140, refunds_micros: 45, closing_micros: -35 })
+    expect(november).to.include({ opening_micros: 100, charges_micros: -155, refunds_micros: 53, closing_micros: -35 })
     expect(
       november?.rows.map(row => [row.provider, row.unit_micros, row.charged, row.refunded, row.recharged]),
     ).to.deep.equal([
       [null, 5, 1, 1, 0],
+      [null, 8, 1, 1, 0],
       [null, 50, 1, 0, 0],
+      ['main', 7, 1, 0, 0],
       ['main', 40, 2, 1, 1],
       ['other', 5, 1, 0, 0],
     ])
+    expect(new Set(november?.rows.map(({ month, timezone }) => `${month} ${timezone}`))).to.deep.equal(
+      new Set([`${NOVEMBER} UTC`]),
+    )
     expect(november?.exceptions.map(({ kind, delivery_id }) => [kind, delivery_id])).to.have.deep.members([
       ['accepted_twice', 'dlv_2'],
       ['refunded_and_delivered', 'dlv_1'],
       ['overdrawn', 'dlv_1'],
+      ['maybe_accepted_twice', 'dlv_6'],
+      ['overdrawn', 'dlv_6'],
+      ['overdrawn', 'dlv_7'],
+      ['refunded_without_answer', 'dlv_7'],
       ['paid_without_acceptance', 'dlv_3'],
     ])
+  })
+
+  it('names the apps that there are', async () => {
+    const hold = { kind: 'hold', micros: -40, at: BOUNDARY + HOUR_MS } as const
+    const named = async () => (await statements([hold]))[1]?.rows.map(({ app_id, app_name }) => [app_id, app_name])
+    expect(await named()).to.deep.equal([['app_1', null]])
+    const app: App = { _id: 'app_1', company_id: COMPANY, name: 'Shop', settings: {}, created_at: 0, rev: 1 }
+    await store.docs('apps').insert([app])
+    expect(await named()).to.deep.equal([['app_1', 'Shop']])
+  })
+
+  it('names an app that was deleted as it was called', async () => {
+    const deletion = { _id: 'app_1', company_id: COMPANY, name: 'Shop', closed_at: 0, asked_at: 0, done_at: 0 }
+    await store.docs('deletions').insert([deletion])
+    const [, november] = await statements([{ kind: 'hold', micros: -40, at: BOUNDARY + HOUR_MS }])
+    expect(november?.rows).to.have.length(1)
+    expect(november?.rows[0]).to.include({ app_id: 'app_1', app_name: 'Shop' })
   })
 
   it('does not call a message paid that the next month gave back', async () => {

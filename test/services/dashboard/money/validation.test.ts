@@ -26,7 +26,7 @@ const BAD_MICROS = [
   '{"$inc":5}',
   '9007199254740991',
 ]
-const BAD_NOTES = ['""', '5', '"\\u0000"', '"\\ud800"', `"${'x'.repeat(201)}"`, '{"a":1}']
+const BAD_NOTES = ['""', '"  "', '5', '"\\u0000"', '"\\ud800"', `"${'x'.repeat(201)}"`, '{"a":1}']
 const UNKNOWN_MEMBERS = ['"balance":5', '"__proto__":{"micros":5}', '"kind":"hold"']
 const CREDITS = [
   '',

@@ -5,7 +5,7 @@ import { newId } from '../../../../infra/ids.ts'
 import { PARTITIONS } from '../../../../infra/partitions.ts'
 import { HOUR_MS } from '../../../../infra/time.ts'
 import { MODES, type Mode } from '../../../../machines/otp.ts'
-import { createEraseRecipient } from '../../../../services/dashboard/privacy/erase-recipient.ts'
+import { createErasures } from '../../../../services/dashboard/privacy/erase-recipient.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import type { DecisionDoc } from '../../../../services/domain/fraud/documents.ts'
 import { blockId, blockTags } from '../../../../services/domain/fraud/numbers.ts'
@@ -101,10 +101,8 @@ eachStore('erasing a recipient', fresh => {
   async function entriesOfErasure(): Promise<string[]> {
     const entries: string[] = []
     const enter = async (_: string, { kind, micros }: Entry) => void entries.push(`${kind} ${micros}`) as never
-    await createEraseRecipient({ store, keyring: testKeyring(), clock: actor.clock, accounts: { enter } })(
-      owner.app,
-      NUMBER,
-    )
+    const deps = { store, keyring: testKeyring(), clock: actor.clock, accounts: { enter } }
+    await createErasures(deps).eraseRecipient(owner.app, NUMBER)
     return entries
   }
 
@@ -114,7 +112,7 @@ eachStore('erasing a recipient', fresh => {
     await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': [{ ...delivery, micros: 500 }] } })
     const entries: unknown[] = []
     const accounts = { enter: async (_: string, entry: object) => void entries.push(entry) as never }
-    const eraseRecipient = createEraseRecipient({ store, keyring: testKeyring(), clock: actor.clock, accounts })
+    const { eraseRecipient } = createErasures({ store, keyring: testKeyring(), clock: actor.clock, accounts })
     await eraseRecipient(owner.app, NUMBER)
     await eraseRecipient(owner.app, NUMBER)
     const entry = { entry: `back:${delivery?.delivery_id}`, kind: 'refund', micros: 500 }
@@ -122,67 +120,51 @@ eachStore('erasing a recipient', fresh => {
     expect(entries[0]).to.include(entry)
   })
 
-  it('keeps the charge of a message whose code was entered, whatever became of the message', async () => {
-    for (const [change, expected] of [
-      [{ status: 'queued' }, ['void 0']],
-      [{ status: 'failed', charge: 'kept' }, ['void 0']],
-      [{ status: 'failed', charge: 'again' }, ['refund 500', 'recharge -500']],
-    ] as const) {
+  // Each is tried on a message that costs 500; `resent`: and another that was sent before and brought the code.
+  const APPROVED = { 'context.approval': APPROVAL, value: 'approved' }
+  const called = (result: string | null, provider = 'meta') => ({ provider, result })
+  const charges: [what: string, changed: object, attempts: object[], entries: string[]][] = [
+    ['entered, and still queued', { ...APPROVED, of: { status: 'queued' } }, [], ['void 0']],
+    ['entered after a failure', { ...APPROVED, of: { status: 'failed', charge: 'kept' } }, [], ['void 0']],
+    [
+      'entered after a refund',
+      { ...APPROVED, of: { status: 'failed', charge: 'again' } },
+      [],
+      ['refund 500', 'recharge -500'],
+    ],
+    ['with a call under way', {}, [called(null)], ['void 0']],
+    ['with an unclear answer', {}, [called('unknown')], ['void 0']],
+    ['that a provider took', {}, [called('accepted')], ['void 0']],
+    ['that every provider refused', {}, [called('failed')], ['refund 500']],
+    ['resent, and never called for', { ...APPROVED, resent: true }, [], ['void 0', 'refund 500']],
+    [
+      'resent, and taken by none in a round',
+      { ...APPROVED, resent: true },
+      [called('failed'), called(null, END_OF_ROUND)],
+      ['void 0', 'refund 500'],
+    ],
+    ['resent, with a call under way', { ...APPROVED, resent: true }, [called(null)], ['void 0', 'void 0']],
+    ['resent, with an unclear answer', { ...APPROVED, resent: true }, [called('unknown')], ['void 0', 'void 0']],
+  ]
+  for (const [what, changed, attempts, entries] of charges)
+    it(`enters ${entries.join(' and ')} for a message ${what}`, async () => {
+      const { of = {}, resent = false, ...rest } = changed as { of?: object; resent?: boolean }
       const id = await send()
-      const delivery = (await otp(id))?.context.deliveries[0]
-      const changed = { 'context.deliveries': [{ ...delivery, ...change, micros: 500 }], 'context.approval': APPROVAL }
-      await store.docs('otps').modify({ _id: id }, { $set: { ...changed, value: 'approved' } })
-      expect(await entriesOfErasure(), JSON.stringify(change)).to.deep.equal(expected)
-    }
-  })
-
-  it('refunds a message that was not sent any more because another one brought the code', async () => {
-    for (const [attempts, expected] of [
-      [[], ['void 0', 'refund 500']],
-      [
-        [
-          { provider: 'meta', result: 'failed' },
-          { provider: END_OF_ROUND, result: null },
-        ],
-        ['void 0', 'refund 500'],
-      ],
-      [[{ provider: 'meta', result: null }], ['void 0', 'void 0']],
-      [[{ provider: 'meta', result: 'unknown' }], ['void 0', 'void 0']],
-    ] as const) {
-      const id = await send()
-      const delivery = { ...(await otp(id))?.context.deliveries[0], micros: 500 }
-      const deliveries = [
-        { ...delivery, status: 'delivered' },
-        { ...delivery, delivery_id: 'dlv_resent', status: 'queued' },
-      ]
-      const changed = { 'context.deliveries': deliveries, 'context.approval': APPROVAL, value: 'approved' }
-      await store.docs('otps').modify({ _id: id }, { $set: changed as never })
-      const ofResent = { delivery_id: 'dlv_resent', otp_id: id, rev: 1 }
-      await store
-        .docs('attempts')
-        .insert(
-          attempts.map(one => ({ ...ofResent, ...one, _id: `dlv_resent:${one.provider}` }) as unknown as AttemptDoc),
-        )
-      expect(await entriesOfErasure(), JSON.stringify(attempts)).to.deep.equal(expected)
-    }
-  })
-
-  it('keeps the charge of a message that a provider may have, and refunds one that every provider refused', async () => {
-    for (const [result, expected] of [
-      [null, ['void 0']],
-      ['unknown', ['void 0']],
-      ['accepted', ['void 0']],
-      ['failed', ['refund 500']],
-    ] as const) {
-      const id = await send()
-      const delivery = { ...(await otp(id))?.context.deliveries[0], micros: 500 }
-      await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': [delivery] as never } })
-      const { delivery_id = '' } = delivery
-      const attempt = { _id: `${delivery_id}:meta`, rev: 1, delivery_id, otp_id: id, provider: 'meta', result }
-      await store.docs('attempts').insert([attempt as unknown as AttemptDoc])
-      expect(await entriesOfErasure(), String(result)).to.deep.equal(expected)
-    }
-  })
+      const first = { ...(await otp(id))?.context.deliveries[0], ...of, micros: 500 }
+      const again = { ...first, delivery_id: 'dlv_resent', status: 'queued' }
+      const deliveries = resent ? [{ ...first, status: 'delivered' }, again] : [first]
+      await store.docs('otps').modify({ _id: id }, { $set: { ...rest, 'context.deliveries': deliveries } as never })
+      const { delivery_id = '' } = resent ? again : first
+      const docs = attempts.map((one, nth) => ({
+        ...one,
+        _id: `${delivery_id}:${nth}`,
+        delivery_id,
+        otp_id: id,
+        rev: 1,
+      }))
+      await store.docs('attempts').insert(docs as unknown as AttemptDoc[])
+      expect(await entriesOfErasure()).to.deep.equal(entries)
+    })
 
   for (const hours of [0, 2])
     it(`decides once whether a message that waited for ${hours} hours is refunded, also when it is cut off and repeated`, async () => {
@@ -218,7 +200,7 @@ eachStore('erasing a recipient', fresh => {
         },
       })
       for (const each of [cutOff, store]) {
-        const eraseRecipient = createEraseRecipient({
+        const { eraseRecipient } = createErasures({
           store: each,
           keyring: testKeyring(),
           clock: actor.clock,
@@ -300,7 +282,7 @@ eachStore('erasing a recipient', fresh => {
       partition: 0,
       round: 1,
       tries: 1,
-      attempts: [{ round: 1, attempt: 1, at: 0, ms: 1, status: 200, error: null, response: `thanks ${otp_id}` }],
+      attempts: [{ round: 1, attempt: 1, at: 0, ms: 1, status: 200, error: null, sealed_response: `thanks ${otp_id}` }],
     })
     await store.docs('events').insert([eventOf(id), eventOf(other)])
     expect(await erase()).to.include({ verifications: 1, events: 1 })
@@ -308,7 +290,7 @@ eachStore('erasing a recipient', fresh => {
     expect(storedEvents.filter(event => event.discard_answers).map(({ payload }) => payload.otp_id)).to.deep.equal([id])
     const { rev, attempts } = storedEvents.find(event => event.discard_answers) ?? {}
     expect(rev, 'a call that is under way is not taken for overtaken, and made again').to.equal(1)
-    expect(attempts).to.deep.equal(eventOf(id).attempts.map(attempt => ({ ...attempt, response: null })))
+    expect(attempts).to.deep.equal(eventOf(id).attempts.map(attempt => ({ ...attempt, sealed_response: null })))
     expect(await collectionsContaining(store, `thanks ${id}`)).to.deep.equal([])
     expect(await collectionsContaining(store, `thanks ${other}`)).to.deep.equal(['events'])
     expect(await collectionsContaining(store, id)).to.deep.equal(['events'])
@@ -328,6 +310,7 @@ eachStore('erasing a recipient', fresh => {
     const call = { otp_id: id, app_id: owner.app, provider: 'meta', round: 1, at: 0, purge_at: FAR, rev: 1 }
     const approvalAttempt = {
       ...call,
+      channel: 'whatsapp' as const,
       _id: `${id}:approved:meta`,
       delivery_id: `${id}:approved`,
       result: null,
@@ -335,7 +318,7 @@ eachStore('erasing a recipient', fresh => {
     }
     await store.docs('attempts').insert([approvalAttempt])
     expect(await erase()).to.include({ decisions: 1, attempts: 1 })
-    expect(await collectionsContaining(store, recipient)).to.deep.equal([])
+    expect(await collectionsContaining(store, recipient)).to.deep.equal(['erasures'])
     expect(await collectionsContaining(store, id)).to.deep.equal([])
   })
 
@@ -368,7 +351,7 @@ eachStore('erasing a recipient', fresh => {
       },
     })
     const accounts = { enter: async () => 'entered' as const }
-    const eraseRecipient = createEraseRecipient({
+    const { eraseRecipient } = createErasures({
       store: racingStore,
       keyring: testKeyring(),
       clock: actor.clock,
@@ -392,12 +375,12 @@ eachStore('erasing a recipient', fresh => {
       },
     })
     const accounts = { enter: async () => 'entered' as const }
-    const report = await createEraseRecipient({
+    const report = await createErasures({
       store: racingStore,
       keyring: testKeyring(),
       clock: actor.clock,
       accounts,
-    })(owner.app, NUMBER)
+    }).eraseRecipient(owner.app, NUMBER)
     expect(report).to.include({ verifications: 1, ended: 1 })
     expect(changes).to.equal(2)
   })
@@ -420,12 +403,14 @@ eachStore('erasing a recipient', fresh => {
           if (made >= nth) throw new Error('killed')
         },
       })
-      const died = await createEraseRecipient({
+      const died = await createErasures({
         store: crashingStore,
         keyring: testKeyring(),
         clock: actor.clock,
         accounts,
-      })(owner.app, NUMBER).catch((error: Error) => error.message)
+      })
+        .eraseRecipient(owner.app, NUMBER)
+        .catch((error: Error) => error.message)
       wasKilled = died === 'killed'
       if (!wasKilled) expect(died).to.include({ verifications: 1, decisions: 1, refusals: 1, idempotency_keys: 1 })
       await erase()
@@ -434,15 +419,15 @@ eachStore('erasing a recipient', fresh => {
       expect(await store.docs('refusals').count({ app_id: owner.app }), before).to.equal(0)
       for (const mode of MODES)
         for (const index of recipientIndexes(admin.keyring, { app_id: owner.app, mode }, NUMBER))
-          expect(await collectionsContaining(store, index), before).to.deep.equal([])
+          expect(await collectionsContaining(store, index), before).to.deep.equal(['erasures'])
     }
+    expect([...writes][0], 'the journal comes first').to.equal('erasures.insert')
     const removed = [...writes].filter(write => write.endsWith('.remove')).sort()
     expect(removed).to.deep.equal([
       'attempts.remove',
       'claims.remove',
       'counters.remove',
       'fraud_decisions.remove',
-      'fraud_numbers.remove',
       'metadata_indexes.remove',
       'otps.remove',
       'refusals.remove',
@@ -453,27 +438,7 @@ eachStore('erasing a recipient', fresh => {
   it('finds documents that were indexed with older data keys', async () => {
     await send()
     const accounts = { enter: async () => 'entered' as const }
-    const eraseRecipient = createEraseRecipient({ store, keyring: testKeyring(2, 1), clock: actor.clock, accounts })
+    const { eraseRecipient } = createErasures({ store, keyring: testKeyring(2, 1), clock: actor.clock, accounts })
     expect(await eraseRecipient(owner.app, NUMBER)).to.include({ verifications: 1, counters: 1 })
-  })
-
-  it('erases the counters of messages that earlier releases kept, in both modes and under every data key', async () => {
-    const keyring = testKeyring(2, 1)
-    const ids = MODES.flatMap(mode =>
-      recipientIndexes(keyring, { app_id: owner.app, mode }, NUMBER).flatMap(index =>
-        ['server', 'publishable'].map(kind => `${owner.app}:${mode}:messages:${kind}:${index}`),
-      ),
-    )
-    const counters = store.docs('counters')
-    await counters.insert(ids.map(_id => ({ _id, windows: {}, granted: 0, purge_at: FAR })))
-    const accounts = { enter: async () => 'entered' as const }
-    const eraseRecipient = createEraseRecipient({ store, keyring, clock: actor.clock, accounts })
-    expect(await eraseRecipient(owner.app, NUMBER)).to.include({ counters: 8 })
-    expect([...(await counters.get(ids)).keys()]).to.deep.equal([])
-  })
-
-  it('requires an operator’s token', async () => {
-    const answer = await admin.ask('POST', `/apps/${owner.app}/erase`, { recipient: NUMBER }, { token: null })
-    expect(answer.status).to.equal(401)
   })
 })

@@ -1,4 +1,4 @@
-// What a test of a provider costs, and how many a company has. The route is in test-route.test.ts.
+// What a test of a provider costs, and how many a company has. The operation is in test-operation.test.ts.
 
 import { expect } from 'chai'
 import { DAY_MS } from '../../../../infra/time.ts'
@@ -6,6 +6,7 @@ import { createChargeTest, MAX_TESTS_PER_DAY } from '../../../../services/dashbo
 import { createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { openAccount } from '../../../../services/domain/money/batches.ts'
 import { creditEntry } from '../../../../services/domain/money/documents.ts'
+import { savePrices } from '../../../../services/domain/money/prices.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -17,7 +18,7 @@ eachStore('the tests of the providers of a company', fresh => {
     const [store, clock] = [await fresh(), testClock()]
     const account = openAccount('cmp_1', 15 * PRICE, clock.now())
     await store.docs('companies').insert([{ _id: 'cmp_1', name: 'One', ...account, created_at: 0, rev: 0 }])
-    await store.docs('prices').insert([{ _id: 'sms:*', channel: 'sms', country: '*', micros: PRICE }])
+    await savePrices(store.docs('prices'), undefined, [{ channel: 'sms', country: '*', micros: PRICE }])
     const { log } = createCapturedLog()
     const processes = [1, 2, 3].map(() => {
       const accounts = createAccounts({ store, clock, log })

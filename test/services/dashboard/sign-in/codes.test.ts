@@ -4,7 +4,6 @@ import type { Message } from '../../../../infra/broker/broker.ts'
 import type { OtpAnswer, OtpCall } from '../../../../machines/calls.ts'
 import { ensureConsole } from '../../../../services/domain/bootstrap/console.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { CONSOLE_APP_ID } from '../../../../services/domain/tenancy/console.ts'
 import { type AdminOptions, closeAdmins, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { testClock } from '../../../support/clock.ts'
 import { createVisitor, post, type Visitor } from '../../../support/dashboard-session.ts'
@@ -84,14 +83,6 @@ onEmbeddedStore('a code for signing in', fresh => {
     const admin = await startAdmin(slow)
     expect((await post(admin.url, { email: 'ada@shop.example' })).status).to.equal(200)
     await eventually(() => expect(logWhenLookedUp).to.include('http.answered'))
-  })
-
-  it('has eight digits also where an earlier release has made the console', async () => {
-    const settings = { code: { ttl_seconds: 300 }, retention_days: 3 }
-    await store.docs('apps').modify({ _id: CONSOLE_APP_ID }, { $set: { settings } })
-    await ensureConsole({ store, clock: testClock() })
-    const app = (await store.docs('apps').get([CONSOLE_APP_ID])).get(CONSOLE_APP_ID)
-    expect(app?.settings).to.deep.equal({ code: { ttl_seconds: 300, length: 8 }, retention_days: 3 })
   })
 
   it('is sent with a sealed address, on behalf of the console, and of its caller’s address', async () => {

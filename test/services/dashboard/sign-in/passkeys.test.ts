@@ -84,8 +84,8 @@ eachStore('a passkey', fresh => {
     expect((await enter(own)).status).to.equal(401)
   })
 
-  it('is one of twenty of a person, also when more are added at once, and all that are stored are listed', async () => {
-    const { user, browser, own } = await owner()
+  it('is one of twenty of a person, also when more are added at once', async () => {
+    const { user, browser } = await owner()
     const bodies: unknown[] = []
     for (let nth = 0; nth < 22; nth += 1) {
       const { body } = await call(browser, 'POST', '/me/passkeys/options')
@@ -99,16 +99,6 @@ eachStore('a passkey', fresh => {
     expect(await listed()).to.have.length(20)
     expect(await store.docs('passkeys').count({ user_id: user._id })).to.equal(20)
     expect((await call(browser, 'POST', '/me/passkeys/options')).status).to.equal(409)
-
-    // An earlier release let more be added at once.
-    const [stored] = await store
-      .docs('passkeys')
-      .find({ credential_id: own.id }, { sort: { credential_id: 1 }, limit: 1 })
-    if (!stored) throw new Error('there is no passkey')
-    const { person, slot, ...members } = stored
-    const surplus = { ...members, _id: 'psk_zz', credential_id: 'surplus' }
-    await store.docs('passkeys').insert([testGrants(admin.keyring).stamp('passkeys', surplus)])
-    expect(await listed()).to.have.length(21)
   })
 
   it('is of its owner alone: others neither see nor remove it, and it goes with its user', async () => {

@@ -353,7 +353,7 @@ eachStore('GET /verifications', fresh => {
     const { ids: claimIds = [], sealed_key = '' } = claimOf(testKeyring(), by, 'order 1') ?? {}
     const diedAt = actor.clock.now()
     const [otp_id, times] = [newId('otp', diedAt), { expires_at: diedAt + HOUR_MS, purge_at: new Date(2 ** 42) }]
-    const claim = { otp_id, held_until: diedAt + CLAIM_HELD_MS, sealed_key, ...times }
+    const claim = { otp_id, held_until: diedAt + CLAIM_HELD_MS, claimed_at: diedAt, sealed_key, ...times }
     await store.docs('claims').insert(claimIds.map(_id => ({ _id, ...claim })))
     await actor.clock.advance(MAX_AGE_OF_TAKEN_OVER_ID_MS - 1)
     const since = new Date(actor.clock.now()).toISOString()

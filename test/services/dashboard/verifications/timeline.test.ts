@@ -19,7 +19,17 @@ describe('why a provider came first, in the timeline', () => {
     const attempts = calls.map(([provider, result, more], nth): AttemptDoc => {
       const _id = `${deliveries[0]?.delivery_id}:${provider}:${nth}`
       const delivery_id = deliveries[0]?.delivery_id ?? ''
-      const doc = { _id, otp_id, app_id, delivery_id, provider, round: 1, result, reference: null }
+      const doc = {
+        _id,
+        otp_id,
+        app_id,
+        delivery_id,
+        channel: 'sms' as const,
+        provider,
+        round: 1,
+        result,
+        reference: null,
+      }
       return { ...doc, at: T0 + nth * 1_000, purge_at: new Date(T0), rev: 1, ...more }
     })
     // As a store returns them.

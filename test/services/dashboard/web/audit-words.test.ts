@@ -36,8 +36,8 @@ describe('the words of an audit record', () => {
   })
 
   it('have beside the name what the name does not say', () => {
-    const callers = ['usr_01k2 (a****@shop.example)', 'usr_01k2', 'ada', 'operator']
-    expect(callers.map(who => besideName(whoOf(who)))).to.deep.equal(['usr_01k2', null, 'operator', null])
+    const callers = ['usr_01k2 (a****@shop.example)', 'usr_01k2', 'ada', 'operator', 'recipient']
+    expect(callers.map(who => besideName(whoOf(who)))).to.deep.equal(['usr_01k2', null, 'operator', null, null])
   })
 
   it('show values as people write them', () => {

@@ -12,6 +12,8 @@ import {
   pricesOf,
   rebase,
   samePrices,
+  scheduleChanges,
+  scheduledIn,
 } from '../../../../services/dashboard/web/screens/money/price-table.ts'
 
 const LIST: Price[] = [
@@ -35,6 +37,34 @@ describe('the table of prices', () => {
     expect(priceIn(PRICES, 'whatsapp', 'US')).to.equal(0)
     expect(priceIn(PRICES, 'email', 'US')).to.equal(0)
     expect(priceIn(PRICES, 'reply', 'US')).to.equal(1_000)
+  })
+
+  it('has prices that are scheduled, the next one first, and keeps them in the list', () => {
+    const scheduled: Price[] = [
+      { channel: 'sms', country: 'FR', micros: 2, effective_at: '2031-01-01T00:00:00.000Z' },
+      { channel: 'whatsapp', kind: 'reply', country: 'US', micros: 1, effective_at: '2030-01-01T00:00:00.000Z' },
+    ]
+    const prices = pricesOf([...LIST, ...scheduled])
+    expect(listOf(prices)).to.deep.equal([...LIST, ...scheduled])
+    expect(scheduledIn(prices).map(({ priced, country, micros }) => [priced, country, micros])).to.deep.equal([
+      ['reply', 'US', 1],
+      ['sms', 'FR', 2],
+    ])
+    expect(priceIn(prices, 'sms', 'FR')).to.equal(90_000)
+    expect(countriesOf(prices)).to.deep.equal(['*', 'FR', 'GB', 'US'])
+  })
+
+  it('keeps what holds now when changes are scheduled; no price can be removed later', () => {
+    const after = new Map(PRICES).set(cellKey('sms', 'GB'), 1).set(cellKey('email', '*'), 2)
+    const at = '2031-01-01T00:00:00.000Z'
+    const scheduled = scheduleChanges(PRICES, after, at)
+    expect(scheduled && listOf(scheduled)).to.have.deep.members([
+      ...LIST,
+      { channel: 'sms', country: 'GB', micros: 1, effective_at: at },
+      { channel: 'email', country: '*', micros: 2, effective_at: at },
+    ])
+    after.delete(cellKey('sms', 'US'))
+    expect(scheduleChanges(PRICES, after, at)).to.equal(null)
   })
 
   it('is the same list again', () => {

@@ -29,6 +29,7 @@ const NOTHING: CountedRow = {
   failed: 0,
   expired: 0,
   refused: 0,
+  spend_micros: 0,
   seconds_to_approve_p50: null,
 }
 
@@ -41,6 +42,7 @@ const countedRow: fc.Arbitrary<CountedRow> = fc
     delivered: fc.nat(500),
     messages_failed: fc.nat(50),
     refused: fc.nat(50),
+    spend_micros: fc.integer({ min: -50, max: 500 }),
     approvedShare: fc.double({ min: 0, max: 1, noNaN: true }),
     seconds: fc.nat(600),
   })

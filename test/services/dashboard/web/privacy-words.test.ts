@@ -18,6 +18,7 @@ const NOTHING = {
   decisions: 0,
   idempotency_keys: 0,
   blocks: 0,
+  rules: 0,
 }
 
 describe('an erasure in words', () => {

@@ -10,7 +10,9 @@ import {
 describe('the field of a setting, from its declaration', () => {
   it('has the bounds of a number before its hint', () => {
     expect(labelOf('code.length')).to.equal('Digits of a code')
-    expect(hintOf('code.length')).to.equal('4 to 8. Fewer digits need stricter limits on guesses.')
+    expect(hintOf('code.length')).to.equal(
+      '4 to 10. Fewer digits need stricter limits on guesses. With more than 8, Telegram is passed over: it takes 4 to 8.',
+    )
     expect(refusalOf('code.length'), 'the server says it').to.equal(undefined)
   })
 

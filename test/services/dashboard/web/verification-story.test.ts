@@ -1,7 +1,6 @@
 // Why a code did or did not arrive, in sentences, for every way in which a message can end.
 import { expect } from 'chai'
 import {
-  type Arrival,
   type Delivery,
   deliveryState,
   type FailureReason,
@@ -109,388 +108,260 @@ const failed = (
 const NOW = START + 10_000
 const LATER = START + 300_000
 
-function expectStory(told: History, arrival: Arrival, reason: string, now = NOW): void {
-  const story = tellStory(told, now)
-  expect(story.reason).to.equal(reason)
-  expect(story.arrival).to.equal(arrival)
-}
-
-describe('why a code arrived', () => {
-  it('a provider took it, and it was delivered', () => {
-    const deliveries = [delivery({ status: 'delivered', updated_at: at(4_200), provider: 'main' })]
-    expectStory(
-      history({ deliveries, timeline: [call(100, { http_status: 201 })] }),
-      'arrived',
-      'The provider main took it after 100 ms; delivered 4 s later.',
-    )
-  })
-
-  it('a provider failed, and the next took it', () => {
-    const deliveries = [delivery({ status: 'delivered', updated_at: at(5_010), provider: 'backup' })]
-    const busy = { result: 'failed', http_status: 429, ms: 812 } as const
-    expectStory(
-      history({ deliveries, timeline: [call(10, busy), call(830, { provider: 'backup', ms: 180 })] }),
-      'arrived',
-      'The provider main answered 429 after 812 ms; the provider backup took it after 180 ms; delivered 4 s later.',
-    )
-  })
-
-  it('a provider failed in several rounds before it took it', () => {
-    const deliveries = [delivery({ status: 'delivered', updated_at: at(7_200), provider: 'main' })]
-    const broken = { result: 'failed', http_status: 503, vendor_text: 'Down.' } as const
-    const timeline = [call(0, broken), exhausted(1), call(1_000, { ...broken, round: 2 }), call(6_100, { round: 3 })]
-    expectStory(
-      history({ deliveries, timeline }),
-      'arrived',
-      'The provider main answered 503 twice, saying “Down”; the provider main took it after 100 ms; delivered 1 s later.',
-    )
-  })
-
-  it('the receipt overtook the answer', () => {
-    const deliveries = [delivery({ status: 'delivered', updated_at: at(50), provider: 'main' })]
-    expectStory(
-      history({ deliveries, timeline: [call(10)] }),
-      'arrived',
-      'The provider main took it after 100 ms; delivered at once.',
-    )
-  })
-
-  it('the receipt of a provider without a clear answer came after the next provider was called', () => {
-    const deliveries = [delivery({ status: 'delivered', updated_at: at(20_000), provider: 'main' })]
-    const lost = { result: 'unknown', vendor_text: 'it did not answer in time', ms: 2_000 } as const
-    expectStory(
-      history({ deliveries, timeline: [call(0, lost), call(17_000, { provider: 'backup' })] }),
-      'arrived',
-      'The provider main gave no clear answer after 2 s: it did not answer in time; the provider backup took it after 100 ms; delivered by the provider main.',
-    )
-  })
-
-  it('no call is recorded, and a receipt came', () => {
-    const deliveries = [delivery({ status: 'delivered', updated_at: at(4_000) })]
-    expectStory(history({ deliveries }), 'arrived', 'Delivered 4 s after it was accepted.')
-  })
-
-  it('the right code was entered, whatever the receipts say', () => {
-    for (const status of ['queued', 'sent', 'delivered', 'failed'] as const)
-      expectStory(
-        history({
-          status: 'approved',
-          verified_at: at(12_000),
-          approved_by: SERVER,
-          deliveries: [delivery({ status })],
-        }),
-        'arrived',
-        'The right code was entered 12 s after the send.',
-      )
-  })
-
-  it("the user's WhatsApp message approved it, without a code", () => {
-    const told = history({ status: 'approved', verified_at: at(9_000), channel: 'whatsapp', deliveries: [] })
-    expectStory(told, 'arrived', 'The user approved by sending the WhatsApp message 9 s after the send.')
-    expect(tellStory(told, NOW).verdict).to.equal('Approved without a code')
-  })
+const deliveredAt = (ms: number, provider?: string): { deliveries: Delivery[] } => ({
+  deliveries: [delivery({ status: 'delivered', updated_at: at(ms), ...(provider && { provider }) })],
 })
+const SENT = delivery({ status: 'sent', updated_at: at(200), provider: 'main' })
+const { provider: _, ...SENT_BY_UNNAMED } = SENT
+const LINK: Partial<History> = { deliveries: [], channel: 'whatsapp', action_url: 'https://wa.me/1' }
+const BROKEN = { result: 'failed', http_status: 503, vendor_text: 'Down.' } as const
+const TIMED_OUT = { result: 'unknown', vendor_text: 'it did not answer in time' } as const
+const REFUSED = {
+  result: 'refused',
+  http_status: 400,
+  ms: 231,
+  vendor_code: '21211',
+  vendor_text: 'Not valid.',
+} as const
+const UNCLEAR = call(0, { result: 'unknown', ms: 2_000 })
+const FAILED_MAIL = [delivery({ channel: 'email', status: 'failed', reason: 'recipient_unreachable' })]
+const REFUSED_MAIL = {
+  provider: 'mail',
+  result: 'refused',
+  vendor_code: '550 5.1.1',
+  vendor_text: 'is unknown',
+} as const
+const BUSY = { result: 'failed', http_status: 503, vendor_code: '20500', vendor_text: 'Error' } as const
+const WRONG_KEY = { provider: 'backup', result: 'failed', http_status: 401, vendor_text: 'Authenticate' } as const
+const THREE_ROUNDS = [1, 2, 3].flatMap(round => [
+  call(round * 1_000, { round, ...BUSY }),
+  call(round * 1_000 + 200, { round, ...WRONG_KEY }),
+  exhausted(round * 1_000 + 400, round),
+])
+const onlyCall = (outcome: Partial<TimelineEntry>): History =>
+  failed('provider_failed', [call(0, { result: 'failed', ...outcome })])
 
-describe('why it is not known yet whether a code arrived', () => {
-  const sent = delivery({ status: 'sent', updated_at: at(200), provider: 'main' })
+/** What is stored, what is told of it as `arrival: reason`, and when. */
+const ALL_STATUSES = ['queued', 'sent', 'delivered', 'failed'] as const
 
-  it('it is queued, and no provider was called', () => {
-    expectStory(history(), 'under way', 'The message is on its way to a provider.')
-    expectStory(history(), 'under way', 'The message has waited for 5 min, and no provider was called.', LATER)
-    expect(tellStory(history(), LATER).remedies[0]?.screen).to.equal('/queues')
-  })
+const STORIES: [told: History, says: string, now?: number][] = [
+  // It arrived.
+  [
+    history({ ...deliveredAt(4_200, 'main'), timeline: [call(100, { http_status: 201 })] }),
+    'arrived: The provider main took it after 100 ms; delivered 4 s later.',
+  ],
+  [
+    history({
+      ...deliveredAt(5_010, 'backup'),
+      timeline: [call(10, { result: 'failed', http_status: 429, ms: 812 }), call(830, { provider: 'backup', ms: 180 })],
+    }),
+    'arrived: The provider main answered 429 after 812 ms; the provider backup took it after 180 ms; delivered 4 s later.',
+  ],
+  [
+    history({
+      ...deliveredAt(7_200, 'main'),
+      timeline: [call(0, BROKEN), exhausted(1), call(1_000, { ...BROKEN, round: 2 }), call(6_100, { round: 3 })],
+    }),
+    'arrived: The provider main answered 503 twice, saying “Down”; the provider main took it after 100 ms; delivered 1 s later.',
+  ],
+  // The receipt overtook the answer.
+  [
+    history({ ...deliveredAt(50, 'main'), timeline: [call(10)] }),
+    'arrived: The provider main took it after 100 ms; delivered at once.',
+  ],
+  // The receipt of a provider without a clear answer came after the next provider was called.
+  [
+    history({
+      ...deliveredAt(20_000, 'main'),
+      timeline: [call(0, { ...TIMED_OUT, ms: 2_000 }), call(17_000, { provider: 'backup' })],
+    }),
+    'arrived: The provider main gave no clear answer after 2 s: it did not answer in time; the provider backup took it after 100 ms; delivered by the provider main.',
+  ],
+  [history(deliveredAt(4_000)), 'arrived: Delivered 4 s after it was accepted.'],
+  // The right code was entered: then receipts do not matter.
+  ...ALL_STATUSES.map((status): [History, string] => [
+    history({ status: 'approved', verified_at: at(12_000), approved_by: SERVER, deliveries: [delivery({ status })] }),
+    'arrived: The right code was entered 12 s after the send.',
+  ]),
+  [
+    history({ status: 'approved', verified_at: at(9_000), channel: 'whatsapp', deliveries: [] }),
+    'arrived: The user approved by sending the WhatsApp message 9 s after the send.',
+  ],
+  // It is not known yet.
+  [history(), 'under way: The message is on its way to a provider.'],
+  [history(), 'under way: The message has waited for 5 min, and no provider was called.', LATER],
+  [
+    history({ timeline: [call(0, { result: 'failed', http_status: 500 }), exhausted(1)] }),
+    'under way: The provider main answered 500 after 100 ms; no provider has taken it yet, and it is tried again.',
+  ],
+  [
+    history({ timeline: [call(0, { result: null, ms: null })] }),
+    'under way: The provider main is being called; no provider has taken it yet, and it is tried again.',
+  ],
+  [history({ status: 'canceled' }), 'unknown: The verification has ended, and no call of a provider is recorded.'],
+  [
+    history({ status: 'expired', timeline: [call(0, { result: 'failed', http_status: 500 })] }),
+    'unknown: The provider main answered 500 after 100 ms; the verification has ended, and no provider is recorded to have taken it.',
+  ],
+  [
+    history({ deliveries: [SENT], timeline: [call(100)] }),
+    'under way: The provider main took it after 100 ms; no receipt has come yet.',
+  ],
+  [
+    history({ deliveries: [SENT], timeline: [call(100)] }),
+    'unknown: The provider main took it after 100 ms; no receipt has come for 5 min, so it is not known whether it arrived.',
+    LATER,
+  ],
+  [history({ deliveries: [SENT] }), 'under way: The provider main took it; no receipt has come yet.'],
+  [history({ deliveries: [SENT_BY_UNNAMED] }), 'under way: A provider took it; no receipt has come yet.'],
+  [
+    history({ ...LINK, completion: 'inbound' }),
+    'under way: It is approved by a WhatsApp message that the user sends with the link; none with its reference has come from this number.',
+  ],
+  [history({ deliveries: [] }), 'unknown: No message of this code is recorded.'],
+  // It did not arrive.
+  [
+    history({ ...LINK, status: 'expired' }),
+    'not arrived: The code is the answer to a WhatsApp message that the user sends with the link; none with its reference has come from this number.',
+  ],
+  [
+    failed('recipient_unreachable', [call(0, REFUSED), receipt(240, { provider: null })]),
+    'not arrived: The number cannot be reached: the provider main answered 400 after 231 ms, saying “Not valid” (code 21211).',
+  ],
+  [
+    history({ channel: 'email', deliveries: FAILED_MAIL, timeline: [call(0, REFUSED_MAIL)] }),
+    'not arrived: The address cannot be reached: the provider mail refused the recipient after 100 ms, saying “is unknown” (code 550 5.1.1).',
+  ],
+  [
+    failed('recipient_unreachable', [call(0), receipt(3_100, { vendor_code: '30003', vendor_text: 'Unreachable' })]),
+    'not arrived: The number cannot be reached: the provider main took it after 100 ms; 3 s later it reported a failure, saying “Unreachable” (code 30003).',
+  ],
+  [
+    failed('recipient_unreachable', [call(0), receipt(100, { vendor_code: 'expired' })]),
+    'not arrived: The number cannot be reached: the provider main took it after 100 ms; it reported a failure, with the vendor’s code “expired”.',
+  ],
+  [
+    failed('recipient_unreachable', []),
+    'not arrived: The number cannot be reached: what the provider said is not recorded.',
+  ],
+  // Another provider may have sent it before.
+  [
+    failed('recipient_unreachable', [
+      UNCLEAR,
+      call(9_000, { provider: 'backup', result: 'refused', http_status: 400 }),
+    ]),
+    'unknown: The number cannot be reached: the provider main gave no clear answer after 2 s; the provider backup answered 400 after 100 ms.',
+  ],
+  [
+    failed('provider_failed', THREE_ROUNDS),
+    'not arrived: The provider main answered 503 three times, saying “Error” (code 20500); the provider backup answered 401 three times, saying “Authenticate”; no other provider took it.',
+  ],
+  [
+    onlyCall({ vendor_text: 'it cannot be reached', ms: 5 }),
+    'not arrived: The provider main failed after 5 ms: it cannot be reached; no other provider took it.',
+  ],
+  [onlyCall({ ms: null }), 'not arrived: The provider main failed; no other provider took it.'],
+  [
+    onlyCall({ vendor_code: '421 4.3.2', vendor_text: 'Try later' }),
+    'not arrived: The provider main failed after 100 ms, saying “Try later” (code 421 4.3.2); no other provider took it.',
+  ],
+  [
+    onlyCall({ http_status: 429 }),
+    'not arrived: The provider main answered 429 after 100 ms; no other provider took it.',
+  ],
+  [
+    onlyCall({ http_status: 200, vendor_text: 'FLOOD_WAIT' }),
+    'not arrived: The provider main did not take it, with HTTP 200 after 100 ms, saying “FLOOD_WAIT”; no other provider took it.',
+  ],
+  [
+    failed('provider_failed', [call(0), receipt(1_100)]),
+    'not arrived: The provider main took it after 100 ms; 1 s later it reported a failure, without saying why.',
+  ],
+  [
+    failed('provider_failed', [exhausted(0), exhausted(1_000, 2)]),
+    'not arrived: No provider was called: all of them were paused after earlier failures, or had asked for a pause.',
+  ],
+  [failed('provider_failed', []), 'not arrived: No provider could send it, and no call is recorded.'],
+  [
+    failed('no_answer', [call(0, TIMED_OUT), call(8_100, { ...TIMED_OUT, call: 2 })]),
+    'unknown: The provider main gave no clear answer twice: it did not answer in time; it is not known whether the message went out.',
+  ],
+  [
+    failed('no_answer', []),
+    'unknown: The provider gave no clear answer; it is not known whether the message went out.',
+  ],
+  [
+    failed('no_answer', [
+      call(0, { result: 'unknown', http_status: 504 }),
+      call(200, { call: 2, result: null, ms: null }),
+    ]),
+    'unknown: The provider main gave no clear answer, HTTP 504, after 100 ms; the provider main was called, and how that ended is not recorded; it is not known whether the message went out.',
+    LATER,
+  ],
+  [
+    failed('superseded', [UNCLEAR], { status: 'canceled' }),
+    'unknown: The provider main gave no clear answer after 2 s; it is not known whether the message went out; it was not tried again, because the verification was canceled before.',
+  ],
+  [failed('no_provider', []), 'not arrived: The app had no usable provider for SMS when the message was due.'],
+  [
+    failed('insufficient_funds', []),
+    'not arrived: The balance of the company was not enough for a message by SMS, so it was not sent.',
+  ],
+  [failed(undefined, []), 'not arrived: It failed, and the reason is not recorded.'],
+  [
+    failed(undefined, [call(0), receipt(1_100)]),
+    'not arrived: The provider main took it after 100 ms; 1 s later it reported a failure; it failed, and the reason is not recorded.',
+  ],
+  [
+    failed(undefined, [UNCLEAR]),
+    'unknown: The provider main gave no clear answer after 2 s; it failed, and the reason is not recorded.',
+  ],
+]
 
-  it('it is queued, and providers failed so far', () => {
-    const told = history({ timeline: [call(0, { result: 'failed', http_status: 500 }), exhausted(1)] })
-    expectStory(
-      told,
-      'under way',
-      'The provider main answered 500 after 100 ms; no provider has taken it yet, and it is tried again.',
-    )
-  })
-
-  it('a provider is being called', () => {
-    const told = history({ timeline: [call(0, { result: null, ms: null })] })
-    expectStory(
-      told,
-      'under way',
-      'The provider main is being called; no provider has taken it yet, and it is tried again.',
-    )
-  })
-
-  it('it is queued, and the verification has ended', () => {
-    expectStory(
-      history({ status: 'canceled' }),
-      'unknown',
-      'The verification has ended, and no call of a provider is recorded.',
-    )
-    expectStory(
-      history({ status: 'expired', timeline: [call(0, { result: 'failed', http_status: 500 })] }),
-      'unknown',
-      'The provider main answered 500 after 100 ms; the verification has ended, and no provider is recorded to have taken it.',
-    )
-  })
-
-  it('a provider took it, and there is no receipt', () => {
-    const told = history({ deliveries: [sent], timeline: [call(100)] })
-    expectStory(told, 'under way', 'The provider main took it after 100 ms; no receipt has come yet.')
-    expectStory(
-      told,
-      'unknown',
-      'The provider main took it after 100 ms; no receipt has come for 5 min, so it is not known whether it arrived.',
-      LATER,
-    )
-  })
-
-  it('a provider took it, and its call is not recorded', () => {
-    expectStory(history({ deliveries: [sent] }), 'under way', 'The provider main took it; no receipt has come yet.')
-    const { provider: _, ...unnamed } = sent
-    expectStory(history({ deliveries: [unnamed] }), 'under way', 'A provider took it; no receipt has come yet.')
-  })
-
-  it('a link of WhatsApp waits for the user', () => {
-    const link: Partial<History> = { deliveries: [], channel: 'whatsapp', action_url: 'https://wa.me/1' }
-    expectStory(
-      history({ ...link, completion: 'inbound' }),
-      'under way',
-      'It is approved by a WhatsApp message that the user sends with the link; none with its reference has come from this number.',
-    )
-    expectStory(
-      history({ ...link, status: 'expired' }),
-      'not arrived',
-      'The code is the answer to a WhatsApp message that the user sends with the link; none with its reference has come from this number.',
-    )
-  })
-
-  it('a user who hides their number is asked for it, which brings no code', () => {
-    const asked = delivery({ channel: 'whatsapp', status: 'delivered', provider: 'main', asks_contact: true })
-    const told = history({
-      deliveries: [asked],
-      channel: 'whatsapp',
-      completion: 'inbound',
-      action_url: 'https://wa.me/1',
+describe('why a code did or did not arrive', () => {
+  for (const [told, says, now = NOW] of STORIES)
+    it(says, () => {
+      const { arrival, reason } = tellStory(told, now)
+      expect(`${arrival}: ${reason}`).to.equal(says)
     })
-    const story = tellStory(told, START)
+
+  it('is told with what to do about it', () => {
+    const screens = (told: History, now = NOW) => tellStory(told, now).remedies.map(({ screen }) => screen)
+    expect(screens(history(), LATER)[0]).to.equal('/queues')
+    expect(screens(failed('recipient_unreachable', [call(0, REFUSED)]))).to.deep.equal([undefined, '/routing'])
+    expect(screens(failed('insufficient_funds', []))[0]).to.equal('/money')
+    const { remedies } = tellStory(failed('provider_failed', THREE_ROUNDS), NOW)
+    expect(remedies[0]?.says).to.match(/^HTTP 401 and 403 usually mean/)
+    expect(remedies.at(-1)).to.deep.equal({ says: 'Check the providers of the app.', screen: '/providers' })
+    expect(tellStory(failed('no_provider', []), NOW).remedies).to.deep.equal([
+      { says: 'Add a provider for SMS.', screen: '/providers' },
+    ])
+  })
+
+  it('has verdicts of its own for WhatsApp: approved without a code, and asked for a number', () => {
+    const approved = history({ status: 'approved', verified_at: at(9_000), channel: 'whatsapp', deliveries: [] })
+    expect(tellStory(approved, NOW).verdict).to.equal('Approved without a code')
+    const asked = delivery({ channel: 'whatsapp', status: 'delivered', provider: 'main', asks_contact: true })
+    const story = tellStory(history({ ...LINK, deliveries: [asked], completion: 'inbound' }), START)
     expect(story).to.include({ arrival: 'under way', verdict: 'Waiting for the user' })
     expect(story.more).to.include('The user wrote without showing their number, so the chat asked for it.')
   })
 
-  it('no message is recorded', () => {
-    expectStory(history({ deliveries: [] }), 'unknown', 'No message of this code is recorded.')
-  })
-})
-
-describe('why a code did not arrive', () => {
-  it('recipient_unreachable: the provider refused the number', () => {
-    const refused = call(0, {
-      result: 'refused',
-      http_status: 400,
-      vendor_code: '21211',
-      vendor_text: "The 'To' number [phone] is not valid.",
-      ms: 231,
-    })
-    const told = failed('recipient_unreachable', [refused, receipt(240, { provider: null })])
-    expectStory(
-      told,
-      'not arrived',
-      "The number cannot be reached: the provider main answered 400 after 231 ms, saying “The 'To' number [phone] is not valid” (code 21211).",
-    )
-    expect(tellStory(told, NOW).remedies.map(({ screen }) => screen)).to.deep.equal([undefined, '/routing'])
-  })
-
-  it('recipient_unreachable: the mail server does not know the mailbox', () => {
-    const refused = call(0, {
-      provider: 'mail',
-      result: 'refused',
-      vendor_code: '550 5.1.1',
-      vendor_text: 'is unknown',
-    })
-    const deliveries = [delivery({ channel: 'email', status: 'failed', reason: 'recipient_unreachable' })]
-    expectStory(
-      history({ channel: 'email', deliveries, timeline: [refused] }),
-      'not arrived',
-      'The address cannot be reached: the provider mail refused the recipient after 100 ms, saying “is unknown” (code 550 5.1.1).',
-    )
-  })
-
-  it('recipient_unreachable: the receipt says so', () => {
-    const said = { vendor_code: '30003', vendor_text: 'Unreachable destination handset' }
-    expectStory(
-      failed('recipient_unreachable', [call(0, { http_status: 201 }), receipt(3_100, said)]),
-      'not arrived',
-      'The number cannot be reached: the provider main took it after 100 ms; 3 s later it reported a failure, saying “Unreachable destination handset” (code 30003).',
-    )
-  })
-
-  it('recipient_unreachable: a receipt of few words', () => {
-    expectStory(
-      failed('recipient_unreachable', [call(0), receipt(100, { vendor_code: 'expired' })]),
-      'not arrived',
-      'The number cannot be reached: the provider main took it after 100 ms; it reported a failure, with the vendor’s code “expired”.',
-    )
-    expectStory(
-      failed('recipient_unreachable', []),
-      'not arrived',
-      'The number cannot be reached: what the provider said is not recorded.',
-    )
-  })
-
-  it('recipient_unreachable: another provider may have sent it before', () => {
-    const timeline = [
-      call(0, { result: 'unknown', ms: 2_000 }),
-      call(9_000, { provider: 'backup', result: 'refused', http_status: 400 }),
-    ]
-    expectStory(
-      failed('recipient_unreachable', timeline),
-      'unknown',
-      'The number cannot be reached: the provider main gave no clear answer after 2 s; the provider backup answered 400 after 100 ms.',
-    )
-  })
-
-  it('provider_failed: every provider failed in every round', () => {
-    const rounds = [1, 2, 3].flatMap(round => [
-      call(round * 1_000, {
-        round,
-        result: 'failed',
-        http_status: 503,
-        vendor_code: '20500',
-        vendor_text: 'Internal Server Error',
-      }),
-      call(round * 1_000 + 200, {
-        round,
-        provider: 'backup',
-        result: 'failed',
-        http_status: 401,
-        vendor_text: 'Authenticate',
-      }),
-      exhausted(round * 1_000 + 400, round),
-    ])
-    const told = failed('provider_failed', rounds)
-    expectStory(
-      told,
-      'not arrived',
-      'The provider main answered 503 three times, saying “Internal Server Error” (code 20500); the provider backup answered 401 three times, saying “Authenticate”; no other provider took it.',
-    )
-    const { remedies } = tellStory(told, NOW)
-    expect(remedies[0]?.says).to.match(/^HTTP 401 and 403 usually mean/)
-    expect(remedies.at(-1)).to.deep.equal({ says: 'Check the providers of the app.', screen: '/providers' })
-  })
-
-  for (const [title, outcome, words] of [
-    ['cannot be reached', { vendor_text: 'it cannot be reached', ms: 5 }, 'failed after 5 ms: it cannot be reached'],
-    ['says nothing', { ms: null }, 'failed'],
-    [
-      'speaks SMTP',
-      { vendor_code: '421 4.3.2', vendor_text: 'Try later' },
-      'failed after 100 ms, saying “Try later” (code 421 4.3.2)',
-    ],
-    ['wants fewer messages', { http_status: 429 }, 'answered 429 after 100 ms'],
-    [
-      'refuses in a success',
-      { http_status: 200, vendor_text: 'FLOOD_WAIT' },
-      'did not take it, with HTTP 200 after 100 ms, saying “FLOOD_WAIT”',
-    ],
-  ] as const)
-    it(`provider_failed: the one provider ${title}`, () => {
-      expectStory(
-        failed('provider_failed', [call(0, { result: 'failed', ...outcome })]),
-        'not arrived',
-        `The provider main ${words}; no other provider took it.`,
-      )
-    })
-
-  it('provider_failed: the receipt gives no other reason', () => {
-    const timeline = [call(0), receipt(1_100)]
-    expectStory(
-      failed('provider_failed', timeline),
-      'not arrived',
-      'The provider main took it after 100 ms; 1 s later it reported a failure, without saying why.',
-    )
-  })
-
-  it('provider_failed: no provider was called, because all were paused', () => {
-    expectStory(
-      failed('provider_failed', [exhausted(0), exhausted(1_000, 2)]),
-      'not arrived',
-      'No provider was called: all of them were paused after earlier failures, or had asked for a pause.',
-    )
-    expectStory(failed('provider_failed', []), 'not arrived', 'No provider could send it, and no call is recorded.')
-  })
-
-  it('no_answer: the provider hangs, and hangs again', () => {
-    const hung = { result: 'unknown', vendor_text: 'it did not answer in time', ms: 8_000 } as const
-    expectStory(
-      failed('no_answer', [call(0, hung), call(8_100, { ...hung, call: 2 })]),
-      'unknown',
-      'The provider main gave no clear answer twice: it did not answer in time; it is not known whether the message went out.',
-    )
-    expectStory(
-      failed('no_answer', []),
-      'unknown',
-      'The provider gave no clear answer; it is not known whether the message went out.',
-    )
-  })
-
-  it('no_answer: an answer that says nothing, and a call whose end is not recorded', () => {
-    const timeline = [call(0, { result: 'unknown', http_status: 504 }), call(200, { call: 2, result: null, ms: null })]
-    expectStory(
-      failed('no_answer', timeline),
-      'unknown',
-      'The provider main gave no clear answer, HTTP 504, after 100 ms; the provider main was called, and how that ended is not recorded; it is not known whether the message went out.',
-      LATER,
-    )
-  })
-
-  for (const [title, members, why] of [
-    ['a newer code was made', { generation: 2 }, 'a newer code had been made'],
-    ['it was approved', { status: 'approved' }, 'it was approved before'],
-    ['it was canceled', { status: 'canceled' }, 'the verification was canceled before'],
-    ['it expired', { status: 'expired' }, 'the code had expired before'],
-    ['too many wrong codes', { status: 'failed' }, 'too many wrong codes had ended the verification before'],
-    ['for a reason that is not recorded', {}, 'it was no longer wanted'],
-  ] as const)
-    it(`superseded: ${title}`, () => {
-      const told = failed('superseded', [], members)
-      const { reason, more } = tellStory(told, NOW)
+  it('names what superseded a message, and that what a provider may have got is paid', () => {
+    for (const [members, why] of [
+      [{ generation: 2 }, 'a newer code had been made'],
+      [{ status: 'approved' }, 'it was approved before'],
+      [{ status: 'canceled' }, 'the verification was canceled before'],
+      [{ status: 'expired' }, 'the code had expired before'],
+      [{ status: 'failed' }, 'too many wrong codes had ended the verification before'],
+      [{}, 'it was no longer wanted'],
+    ] as const) {
+      const { reason, more } = tellStory(failed('superseded', [], members), NOW)
       expect([reason, ...more].join(' ')).to.include(`The message was not sent, because ${why}.`)
-    })
-
-  it('superseded: the call before gave no clear answer', () => {
-    expectStory(
-      failed('superseded', [call(0, { result: 'unknown', ms: 2_000 })], { status: 'canceled' }),
-      'unknown',
-      'The provider main gave no clear answer after 2 s; it is not known whether the message went out; it was not tried again, because the verification was canceled before.',
-    )
-  })
-
-  it('no_provider: there was none for the channel', () => {
-    const told = failed('no_provider', [])
-    expectStory(told, 'not arrived', 'The app had no usable provider for SMS when the message was due.')
-    expect(tellStory(told, NOW).remedies).to.deep.equal([{ says: 'Add a provider for SMS.', screen: '/providers' }])
-  })
-
-  it('insufficient_funds: it could not be paid', () => {
-    const told = failed('insufficient_funds', [])
-    expectStory(
-      told,
-      'not arrived',
-      'The balance of the company was not enough for a message by SMS, so it was not sent.',
-    )
-    expect(tellStory(told, NOW).remedies[0]?.screen).to.equal('/money')
-  })
-
-  it('no reason is recorded', () => {
-    expectStory(failed(undefined, []), 'not arrived', 'It failed, and the reason is not recorded.')
-    expectStory(
-      failed(undefined, [call(0), receipt(1_100)]),
-      'not arrived',
-      'The provider main took it after 100 ms; 1 s later it reported a failure; it failed, and the reason is not recorded.',
-    )
-    expectStory(
-      failed(undefined, [call(0, { result: 'unknown' })]),
-      'unknown',
-      'The provider main gave no clear answer after 100 ms; it failed, and the reason is not recorded.',
-    )
+    }
+    const told = failed('superseded', [UNCLEAR], { status: 'canceled' })
+    const kept = { ...told, deliveries: told.deliveries.map(one => ({ ...one, charge: 'kept' as const })) }
+    expect(tellStory(kept, NOW).reason).to.include('It is paid, because a provider may have got it.')
   })
 
   for (const reason of failureReason.options)

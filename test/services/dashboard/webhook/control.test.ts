@@ -1,7 +1,7 @@
 // What operators do with a webhook: replay, enable, pause and test. The webhook actor runs in this test and sends the events.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import {
   createWebhookHarness,
   expectStatus,
@@ -10,7 +10,7 @@ import {
   type WebhookHarness,
 } from '../../../support/webhooks.ts'
 
-eachStore('the control of a webhook', fresh => {
+onEmbeddedStore('the control of a webhook', fresh => {
   let store: CountersignStore
   let harness: WebhookHarness
   beforeEach(async () => {

@@ -171,15 +171,6 @@ eachStore('an import', fresh => {
     expect(await statuses(store), 'addresses that are in both count once').to.deep.include({ url: 'ready' })
   })
 
-  it('of a URL counts versions whose share is not stored', async () => {
-    const store = await fresh()
-    await put(store, '0.0.0.0/1')
-    await store.docs('ip_lists').modify({ _id: ID }, { $unset: { share: true } })
-    await fetchList(store, 'url', '128.0.0.0/1')
-    await fetchList(store, 'small', '9.9.9.9')
-    expect(await statuses(store)).to.deep.equal({ small: 'ready', some: 'ready', url: 'failed' })
-  })
-
   it('of a URL counts a text that is not imported yet', async () => {
     const store = await fresh()
     const lease = importLease(newVersion(clock.now()), clock.now(), { v4: 0.5, v6: 0 })

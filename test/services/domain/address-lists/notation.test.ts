@@ -34,50 +34,65 @@ const nearly = fc.oneof(
     .map(both => both.join('')),
 )
 
-describe('parseRange', () => {
-  for (const [text, expected] of [
-    ['0.0.0.0/0', '00000000-ffffffff'],
-    ['1.2.3.4', '01020304-01020304'],
-    ['1.2.3.4/32', '01020304-01020304'],
-    ['1.2.3.4/31', '01020304-01020305'],
-    ['255.255.255.255/1', '80000000-ffffffff'],
-    ['45.95.147.9/24', '2d5f9300-2d5f93ff'],
-    ['::/0', `${'0'.repeat(32)}-${'f'.repeat(32)}`],
-    ['2a01:4f8::1/128', '2a0104f8000000000000000000000001-2a0104f8000000000000000000000001'],
-    ['2A01:4F8::1/33', '2a0104f8000000000000000000000000-2a0104f87fffffffffffffffffffffff'],
-    ['::ffff:1.2.3.4', '01020304-01020304'],
-    ['::ffff:1.2.3.4/120', '01020300-010203ff'],
-    ['::ffff:0:0/96', '00000000-ffffffff'],
-    ['::ffff:0:0/95', '00000000000000000000fffe00000000-00000000000000000000ffffffffffff'],
-  ] as const)
-    it(`reads ${text} as ${expected}`, () => expect(range(text)).to.equal(expected))
+/** Each text with its canonical form; null for texts that are no range. */
+const TEXTS: Record<string, string | null> = {
+  '0.0.0.0/0': '0.0.0.0/0',
+  '10.0.0.1': '10.0.0.1/32',
+  '1.2.3.4/31': '1.2.3.4/31',
+  '255.255.255.255/1': '128.0.0.0/1',
+  '45.95.147.9/24': '45.95.147.0/24',
+  '::/0': '::/0',
+  '2001:db8::1': '2001:db8::1/128',
+  '2001:0DB8:0:0::1/64': '2001:db8::/64',
+  '2A01:4F8::1/33': '2a01:4f8::/33',
+  '::ffff:1.2.3.4': '1.2.3.4/32',
+  '::ffff:10.1.2.3/120': '10.1.2.0/24',
+  '::ffff:0:0/96': '0.0.0.0/0',
+}
+for (const bad of [
+  '',
+  '/',
+  'example.com',
+  '1.2.3',
+  '1.2.3.4.5',
+  '01.2.3.4',
+  '010.0.0.1/8',
+  '0x7f.0.0.1',
+  '0x7f.1/8',
+  '2130706433/8',
+  '1.2.3.256',
+  '1.2.3.4/33',
+  '1.2.3.4/',
+  '1.2.3.4/08',
+  '1.2.3.4/-1',
+  '1.2.3.4/0x8',
+  '1.2.3.4/24/24',
+  '1.2.3/24',
+  'fe80::1%eth0',
+  'fe80::1%eth0/64',
+  '1::2::3',
+  ':::',
+  '2a01::/129',
+  '2a01::/-1',
+  '12345::',
+  ' 10.0.0.0/8',
+  `2a01::/${'0'.repeat(99)}1`,
+])
+  TEXTS[bad] = null
 
-  for (const text of [
-    '',
-    '/',
-    '1.2.3',
-    '1.2.3.4.5',
-    '01.2.3.4',
-    '0x7f.0.0.1',
-    '1.2.3.256',
-    '1.2.3.4/33',
-    '1.2.3.4/',
-    '1.2.3.4/08',
-  ])
-    it(`refuses "${text}"`, () => expect(range(text)).to.equal(null))
+describe('parseRange and canonicalCidr', () => {
+  for (const [text, canonical] of Object.entries(TEXTS))
+    it(canonical === null ? `refuse "${text}"` : `read ${text} as ${canonical}`, () => {
+      expect(canonicalCidr(text)).to.equal(canonical)
+      expect(range(text)).to.equal(canonical === null ? null : hex(canonical))
+      if (canonical !== null) expect(canonicalCidr(canonical)).to.equal(canonical)
+    })
 
-  for (const text of [
-    'fe80::1%eth0',
-    '1::2::3',
-    ':::',
-    '2a01::/129',
-    '2a01::/-1',
-    '12345::',
-    `2a01::/${'0'.repeat(99)}1`,
-  ])
-    it(`refuses "${text}"`, () => expect(range(text)).to.equal(null))
+  it('keep a range of IPv6 that has all IPv4-mapped addresses and more', () => {
+    expect(range('::ffff:0:0/95')).to.equal('00000000000000000000fffe00000000-00000000000000000000ffffffffffff')
+  })
 
-  it('accepts what canonicalCidr accepts, with the same meaning', () => {
+  it('accept the same texts, with the same meaning', () => {
     fc.assert(
       fc.property(nearly, text => {
         const canonical = canonicalCidr(text)

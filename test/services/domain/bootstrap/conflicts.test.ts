@@ -6,7 +6,7 @@ import { providerContext } from '../../../../services/domain/tenancy/documents.t
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 import { testClock } from '../../../support/clock.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { allTenancyDocs, testKeyring } from '../../../support/tenancy.ts'
 
 const keyring = testKeyring()
@@ -25,35 +25,33 @@ const conflictsOf = async (store: CountersignStore, file: unknown) => {
   return problems
 }
 
-eachStore('a bootstrap file that contradicts the store is refused, and nothing written, for', fresh => {
+onEmbeddedStore('a bootstrap file that contradicts the store is refused, and nothing written, for', fresh => {
   const key = (id: string, value: string) => ({ id, key: value })
   const inApp = (company: string, app: string, ...keys: object[]) => ({
     companies: [{ id: 'cmp_new' }, { id: company, apps: [{ id: app, keys }] }],
     prices: [{ channel: 'sms', country: 'GB', micros: 1 }],
   })
 
-  it('an app of another company', async () => {
-    const store = await fresh()
-    await apply(store, fullBootstrapFile())
-    expect(await conflictsOf(store, inApp('cmp_other', 'app_shop'))).to.deep.equal([
-      { path: 'companies.1.apps.0.id', message: 'is an app of cmp_acme already' },
-    ])
-  })
-
-  it('settings that allow too many guesses, unless an earlier release stored the same', async () => {
-    const store = await fresh()
-    await apply(store, inApp('cmp_acme', 'app_shop'))
-    // Eight guesses a day as earlier releases counted, sixteen now; a code of four digits allows ten.
-    const settings = { code: { length: 4 }, limits: { recipient_verify: [{ max: 8, seconds: 86_400 }] } }
-    const file = (more: object) => ({
-      companies: [{ id: 'cmp_acme', apps: [{ id: 'app_shop', settings: { ...settings, ...more } }] }],
+  for (const [what, file, path, message] of [
+    ['an app of another company', inApp('cmp_other', 'app_shop'), 'id', 'is an app of cmp_acme already'],
+    [
+      'a key of another app',
+      inApp('cmp_acme', 'app_blog', key('key_a', 'sk_test_0123456789')),
+      'keys.0.id',
+      'is a key of app_shop already',
+    ],
+    [
+      'a value of another key',
+      inApp('cmp_acme', 'app_blog', key('key_new', 'sk_test_0123456789')),
+      'keys.0.key',
+      'is the value of key_a already',
+    ],
+  ] as const)
+    it(what, async () => {
+      const store = await fresh()
+      await apply(store, fullBootstrapFile())
+      expect(await conflictsOf(store, file)).to.deep.equal([{ path: `companies.1.apps.0.${path}`, message }])
     })
-    const path = 'companies.0.apps.0.settings.limits.recipient_verify'
-    expect((await conflictsOf(store, file({}))).map(problem => problem.path)).to.deep.equal([path])
-    await store.docs('apps').modify({ _id: 'app_shop' }, { $set: { settings } })
-    await apply(store, file({ locale: 'de' }))
-    expect((await conflictsOf(store, file({ verify_attempts: 4 }))).map(problem => problem.path)).to.deep.equal([path])
-  })
 
   it('a new key without a value in production, where it would have to be printed', async () => {
     const store = await fresh()
@@ -87,24 +85,6 @@ eachStore('a bootstrap file that contradicts the store is refused, and nothing w
     expect((await conflictsOf(store, file('other'))).map(problem => problem.path)).to.deep.equal([path])
   })
 
-  it('a key of another app', async () => {
-    const store = await fresh()
-    await apply(store, fullBootstrapFile())
-    const file = inApp('cmp_acme', 'app_blog', key('key_a', 'sk_test_0123456789'))
-    expect(await conflictsOf(store, file)).to.deep.equal([
-      { path: 'companies.1.apps.0.keys.0.id', message: 'is a key of app_shop already' },
-    ])
-  })
-
-  it('a value of another key', async () => {
-    const store = await fresh()
-    await apply(store, fullBootstrapFile())
-    const file = inApp('cmp_acme', 'app_blog', key('key_new', 'sk_test_0123456789'))
-    expect(await conflictsOf(store, file)).to.deep.equal([
-      { path: 'companies.1.apps.0.keys.0.key', message: 'is the value of key_a already' },
-    ])
-  })
-
   it('another value, kind or mode of a stored key', async () => {
     const store = await fresh()
     await apply(store, fullBootstrapFile())
@@ -123,32 +103,67 @@ eachStore('a bootstrap file that contradicts the store is refused, and nothing w
   })
 })
 
-eachStore('a closed company or app in the bootstrap file', fresh => {
-  it('stays closed, with a warning', async () => {
+onEmbeddedStore('what was closed or revoked', fresh => {
+  it('stays so, with a warning', async () => {
     const store = await fresh()
     await apply(store, fullBootstrapFile())
-    await store.docs('companies').modify({ _id: 'cmp_other' }, { $set: { closed_at: clock.now() } })
-    await store.docs('apps').modify({ _id: 'app_shop' }, { $set: { closed_at: clock.now() } })
+    const key = hashApiKey('sk_test_0123456789')
+    const change = (name: 'companies' | 'apps' | 'keys', _id: string, $set: object) =>
+      store.docs(name as 'apps').modify({ _id }, { $set })
+    const closed_at = clock.now()
+    await change('keys', 'key_a', { revoked_at: closed_at })
+    expect(await createTenancy({ store, keyring, clock }).keyByHash(key), 'revoked').to.equal(null)
+    await change('companies', 'cmp_other', { closed_at })
     const before = await allTenancyDocs(store)
-    expect((await apply(store, fullBootstrapFile())).warnings).to.deep.equal([
+    expect((await apply(store, fullBootstrapFile())).warnings).to.have.deep.members([
       { path: 'companies.1', message: 'cmp_other is closed, and stays so' },
-      { path: 'companies.0.apps.0', message: 'app_shop is closed, and stays so' },
-    ])
-    expect(await allTenancyDocs(store)).to.deep.equal(before)
-    expect(await createTenancy({ store, keyring }).keyByHash(hashApiKey('sk_test_0123456789'))).to.equal(null)
-  })
-})
-
-eachStore('a revoked key in the bootstrap file', fresh => {
-  it('stays revoked, with a warning', async () => {
-    const store = await fresh()
-    await apply(store, fullBootstrapFile())
-    await store.docs('keys').modify({ _id: 'key_a' }, { $set: { revoked_at: clock.now() } })
-    const before = await allTenancyDocs(store)
-    expect((await apply(store, fullBootstrapFile())).warnings).to.deep.equal([
       { path: 'companies.0.apps.0.keys.0', message: 'key_a was revoked, and stays so' },
     ])
     expect(await allTenancyDocs(store)).to.deep.equal(before)
-    expect(await createTenancy({ store, keyring }).keyByHash(hashApiKey('sk_test_0123456789'))).to.equal(null)
+    await change('keys', 'key_a', { revoked_at: null })
+    await change('apps', 'app_shop', { closed_at })
+    expect((await apply(store, fullBootstrapFile())).warnings).to.deep.include({
+      path: 'companies.0.apps.0',
+      message: 'app_shop is closed, and stays so',
+    })
+    expect(await createTenancy({ store, keyring, clock }).keyByHash(key), 'of a closed app').to.equal(null)
+  })
+})
+
+onEmbeddedStore('a deleted company or app in the bootstrap file', fresh => {
+  const gone = { company_id: 'cmp_acme', name: 'Shop', closed_at: 1, asked_at: 2, done_at: 3 }
+  const warnings = [
+    {
+      path: 'companies.1',
+      message: 'cmp_other was deleted, and stays so: take it out of the file, or give it another id',
+    },
+    {
+      path: 'companies.0.apps.0',
+      message: 'app_shop was deleted, and stays so: take it out of the file, or give it another id',
+    },
+  ]
+
+  it('stays away, with a warning, and the rest of the file counts', async () => {
+    const store = await fresh()
+    await store.docs('deletions').insert([
+      { _id: 'app_shop', ...gone },
+      { ...gone, _id: 'cmp_other', company_id: 'cmp_other' },
+    ])
+    expect((await apply(store, fullBootstrapFile())).warnings).to.deep.equal(warnings)
+    const { companies, apps, keys, providers, webhooks } = await allTenancyDocs(store)
+    expect([companies, apps].map(docs => docs.map(({ _id }) => _id))).to.deep.equal([['cmp_acme'], ['app_blog']])
+    expect([keys, providers, webhooks]).to.deep.equal([[], [], []])
+  })
+
+  it('is left alone while it is being deleted', async () => {
+    const store = await fresh()
+    await apply(store, fullBootstrapFile())
+    const asked = { $set: { closed_at: clock.now(), deleted_at: clock.now() } }
+    await store.docs('companies').modify({ _id: 'cmp_other' }, asked)
+    await store.docs('apps').modify({ _id: 'app_shop' }, asked)
+    await store.docs('keys').remove({ app_id: 'app_shop' }, 100)
+    const before = await allTenancyDocs(store)
+    expect((await apply(store, fullBootstrapFile())).warnings).to.deep.equal(warnings)
+    expect(await allTenancyDocs(store)).to.deep.equal(before)
   })
 })

@@ -53,7 +53,7 @@ const earlierFile = () => ({
 /** What the stored documents mean: secrets unsealed, and without random values and revisions. */
 async function meaning(store: CountersignStore) {
   const { keys, webhooks, providers, ip_chunks: _, ...plain } = await allTenancyDocs(store)
-  const reader = createTenancy({ store, keyring })
+  const reader = createTenancy({ store, keyring, clock })
   return {
     ...plain,
     ip_lists: await stableFieldsOf(store),
@@ -152,7 +152,7 @@ onEmbeddedStore('a bootstrap that is repeated because an answer of the store was
         .docs('keys')
         .find({ hash: hashApiKey(mintedKeys[0]?.key ?? '') }, { sort: {}, limit: 1 })
       expect(key?._id, `write ${nth}`).to.equal('key_made')
-      const [endpoint] = await createTenancy({ store, keyring }).webhooks('app_other')
+      const [endpoint] = await createTenancy({ store, keyring, clock }).webhooks('app_other')
       expect(mintedSecrets, `write ${nth}`).to.deep.equal([
         { app_id: 'app_other', secret: endpoint?.secrets[0]?.secret },
       ])
@@ -219,7 +219,7 @@ eachStore('several processes that apply the same file at once', fresh => {
       ).to.deep.equal(['key_made'])
       const secrets = results.flatMap(result => result.mintedSecrets)
       expect(secrets.map(({ app_id }) => app_id)).to.deep.equal(['app_other'])
-      const [endpoint] = await createTenancy({ store, keyring }).webhooks('app_other')
+      const [endpoint] = await createTenancy({ store, keyring, clock }).webhooks('app_other')
       expect(
         endpoint?.secrets.map(({ secret }) => secret),
         'the returned secret',

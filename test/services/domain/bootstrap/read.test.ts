@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { BootstrapProblems, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
+import { kindAndModeOf } from '../../../../services/domain/tenancy/api-keys.ts'
 import type { InputProblem } from '../../../../services/domain/tenancy/problems.ts'
 import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 
@@ -27,14 +28,6 @@ const TWILIO = {
 }
 
 describe('reading the bootstrap file', () => {
-  it('refuses a WhatsApp link mode without a business number', () => {
-    const settings = { channels: { whatsapp: { mode: 'link_inbound' } } }
-    const file = { companies: [{ id: 'cmp_acme', apps: [{ id: 'app_shop', settings }] }] }
-    expect(() => read(file)).to.throw(
-      /^companies\.0\.apps\.0\.settings\.channels\.whatsapp\.business_number: is required where channels\.whatsapp\.mode/,
-    )
-  })
-
   it('completes omitted members', () => {
     const { companies, prices, ip_lists } = read(fullBootstrapFile())
     expect(companies[0]).to.deep.include({ id: 'cmp_acme', name: 'Acme', balance: 5_000_000 })
@@ -58,20 +51,15 @@ describe('reading the bootstrap file', () => {
       supabase: { live: undefined, test: undefined },
       providers: null,
     })
-    expect(prices?.map(price => price._id)).to.deep.equal(['sms:GB', 'sms:*', 'reply:*'])
+    expect(prices?.map(({ channel, kind, country }) => `${kind ?? channel}:${country}`)).to.deep.equal([
+      'sms:GB',
+      'sms:*',
+      'reply:*',
+    ])
     expect(ip_lists).to.deep.equal([
       { class: 'abusive', cidr: '45.95.147.0/24' },
       { class: 'tor', cidr: '2001:db8::1/128' },
     ])
-  })
-
-  it('keeps settings and configs as they were written', () => {
-    const [app] = read(fullBootstrapFile()).companies[0]?.apps ?? []
-    expect(app?.settings).to.deep.equal({
-      code: { length: 8 },
-      routing: { countries: { BR: ['whatsapp', 'sms'] } },
-    })
-    expect(app?.providers?.[1]?.config).to.deep.equal({ host: 'mail.example.com', from: 'no-reply@example.com' })
   })
 
   it('accepts an empty file', () => {
@@ -145,13 +133,6 @@ describe('reading the bootstrap file', () => {
     ])
   })
 
-  it('lists all problems in its message, one per line', () => {
-    expect(() => read(withApp({ settings: { code: { length: 9 } }, keys: 5 }))).to.throw(
-      BootstrapProblems,
-      'companies.0.apps.0.settings.code.length: must be a whole number from 4 to 8\ncompanies.0.apps.0.keys: ',
-    )
-  })
-
   it('refuses JSON that is not an object', () => {
     for (const file of [null, [], 'x', 5]) expect(faults(file)).to.deep.equal([''])
   })
@@ -194,23 +175,10 @@ describe('reading the bootstrap file', () => {
   describe('keys', () => {
     it('have unique values, and the message does not contain the value', () => {
       const key = 'sk_test_swordfish'
-      const file = {
-        companies: [
-          { id: 'cmp_a', apps: ['app_a', 'app_b'].map((id, at) => ({ id, keys: [{ id: `key_${at}`, key }] })) },
-        ],
-      }
-      expect(problemsOf(JSON.stringify(file))).to.deep.equal([
+      const apps = ['app_a', 'app_b'].map((id, at) => ({ id, keys: [{ id: `key_${at}`, key }] }))
+      expect(problemsOf(JSON.stringify({ companies: [{ id: 'cmp_a', apps }] }))).to.deep.equal([
         { path: 'companies.0.apps.1.keys.0.key', message: 'is the same as companies.0.apps.0.keys.0.key' },
       ])
-    })
-
-    it('have the kind and mode of their prefix, if they have one', () => {
-      const kinds = ['sk_live_12345678', 'sk_test_12345678', 'pk_live_12345678', 'pk_test_12345678'].map(key => {
-        const [made] = read(withKey({ key })).companies[0]?.apps[0]?.keys ?? []
-        return `${made?.kind} ${made?.mode}`
-      })
-      expect(kinds).to.deep.equal(['server live', 'server test', 'publishable live', 'publishable test'])
-      expect(faults(withKey({ key: 'our-own-key', kind: 'server', mode: 'live' }))).to.deep.equal([])
     })
 
     const KEY = 'companies.0.apps.0.keys.0'
@@ -250,63 +218,50 @@ describe('reading the bootstrap file', () => {
       ).to.deep.equal([`${KEY}.key`])
     })
 
-    it('require kind and mode without a prefix', () => {
-      expect(faults(withKey({}))).to.deep.equal([`${KEY}.kind`, `${KEY}.mode`])
-      expect(faults(withKey({ key: 'our-own-key', kind: 'server' }))).to.deep.equal([`${KEY}.mode`])
-    })
-
-    it('do not contradict their prefix', () => {
-      expect(faults(withKey({ key: 'sk_test_12345678', kind: 'publishable' }))).to.deep.equal([`${KEY}.kind`])
-      expect(faults(withKey({ key: 'sk_test_12345678', kind: 'server', mode: 'live' }))).to.deep.equal([`${KEY}.mode`])
-    })
-
-    it('are 8 to 200 visible ASCII characters', () => {
+    it('have the kind and mode of their prefix, or name both, and 8 to 200 visible ASCII characters', () => {
       const nature = { kind: 'server', mode: 'test' }
-      for (const key of ['12345678', 'x'.repeat(200), '!"#$%&~?']) {
+      for (const key of ['sk_live_12345678', 'sk_test_12345678', 'pk_live_12345678', 'pk_test_12345678'])
+        expect(read(withKey({ key })).companies[0]?.apps[0]?.keys[0]).to.include(kindAndModeOf(key))
+      for (const key of ['12345678', 'x'.repeat(200), '!"#$%&~?'])
         expect(faults(withKey({ key, ...nature })), key).to.deep.equal([])
-      }
-      for (const key of ['1234567', 'x'.repeat(201), 'with space', 'sk_test_…12345', 'tab\t12345', 12345678, null]) {
-        expect(faults(withKey({ key, ...nature })), String(key)).to.deep.equal([`${KEY}.key`])
-      }
+      const cases: [object, ...string[]][] = [
+        [{}, 'kind', 'mode'],
+        [{ key: 'our-own-key', kind: 'server' }, 'mode'],
+        [{ key: 'sk_test_12345678', kind: 'publishable' }, 'kind'],
+        [{ key: 'sk_test_12345678', kind: 'server', mode: 'live' }, 'mode'],
+        ...['1234567', 'x'.repeat(201), 'with space', 'sk_test_…12345', 'tab\t12345', 12345678, null].map(
+          (key): [object, string] => [{ key, ...nature }, 'key'],
+        ),
+      ]
+      for (const [key, ...wrong] of cases)
+        expect(faults(withKey(key)), JSON.stringify(key)).to.deep.equal(wrong.map(name => `${KEY}.${name}`))
     })
   })
 
   describe('providers', () => {
-    const PROVIDER = 'companies.0.apps.0.providers'
-
-    it('have unique names within an app', () => {
-      expect(faults(withProvider(TWILIO, { ...TWILIO, name: 'other' }, TWILIO))).to.deep.equal([`${PROVIDER}.2.name`])
+    it('have unique names within an app, a known type, a channel of it and a valid config', () => {
+      const box = { name: 'box', type: 'sandbox' }
+      const cases: [object[], ...string[]][] = [
+        [[TWILIO, { ...TWILIO, name: 'other' }, TWILIO], '2.name'],
+        [
+          [
+            { ...TWILIO, channel: 'sms' },
+            ...['sms', 'email'].map((channel, at) => ({ ...box, name: `b${at}`, channel })),
+          ],
+        ],
+        [[{ ...TWILIO, channel: 'email' }], '0.channel'],
+        [[box], '0.channel'],
+        [[{ name: 'Main', type: 'pigeon', channel: 'sms', config: {} }], '0.name', '0.type'],
+        [[{ name: 'main', type: 'twilio' }], ...['account_sid', 'auth_token', 'from'].map(name => `0.config.${name}`)],
+        [[{ ...TWILIO, config: { ...TWILIO.config, account_sid: 'AC1' } }], '0.config.account_sid'],
+        [[{ ...TWILIO, config: null }], '0.config'],
+      ]
+      for (const [providers, ...wrong] of cases)
+        expect(faults(withProvider(...providers)), JSON.stringify(providers)).to.have.members(
+          wrong.map(path => `companies.0.apps.0.providers.${path}`),
+        )
       const apps = ['app_a', 'app_b'].map(id => ({ id, providers: [TWILIO] }))
       expect(faults({ companies: [{ id: 'cmp_a', apps }] })).to.deep.equal([])
-    })
-
-    it('serve a channel of their type', () => {
-      expect(faults(withProvider({ ...TWILIO, channel: 'sms' }))).to.deep.equal([])
-      expect(faults(withProvider({ ...TWILIO, channel: 'email' }))).to.deep.equal([`${PROVIDER}.0.channel`])
-      expect(faults(withProvider({ ...TWILIO, channel: 'fax' }))).to.include(`${PROVIDER}.0.channel`)
-      for (const channel of ['sms', 'whatsapp', 'telegram', 'email']) {
-        expect(faults(withProvider({ name: 'box', type: 'sandbox', channel }))).to.deep.equal([])
-      }
-    })
-
-    it('require a channel if the type serves several', () => {
-      expect(faults(withProvider({ name: 'box', type: 'sandbox' }))).to.deep.equal([`${PROVIDER}.0.channel`])
-    })
-
-    it('have a known type, a valid name and a valid config', () => {
-      expect(faults(withProvider({ name: 'Main', type: 'pigeon', channel: 'sms', config: {} }))).to.deep.equal([
-        `${PROVIDER}.0.name`,
-        `${PROVIDER}.0.type`,
-      ])
-      expect(faults(withProvider({ name: 'main', type: 'twilio' }))).to.have.members([
-        `${PROVIDER}.0.config.account_sid`,
-        `${PROVIDER}.0.config.auth_token`,
-        `${PROVIDER}.0.config.from`,
-      ])
-      expect(faults(withProvider({ ...TWILIO, config: { ...TWILIO.config, account_sid: 'AC1' } }))).to.deep.equal([
-        `${PROVIDER}.0.config.account_sid`,
-      ])
-      expect(faults(withProvider({ ...TWILIO, config: null }))).to.deep.equal([`${PROVIDER}.0.config`])
     })
   })
 

@@ -10,7 +10,7 @@ eachStore('an erased verification', fresh => {
     const store = await fresh()
     const old = { ...newOtpDocument({ keyring: testKeyring(), clock: testClock() }), claims: ['own', 'reused'] }
     await store.docs('otps').insert([old])
-    const rest = { held_until: 0, sealed_key: '', expires_at: 0, purge_at: old.purge_at }
+    const rest = { held_until: 0, claimed_at: 0, sealed_key: '', expires_at: 0, purge_at: old.purge_at }
     await store.docs('claims').insert([
       { _id: 'own', otp_id: old._id, ...rest },
       { _id: 'reused', otp_id: 'otp_newer', ...rest },

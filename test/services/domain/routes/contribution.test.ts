@@ -116,25 +116,6 @@ describe('what a verification adds to the counts of its routes', () => {
     expect(slots(...resentLater, wrong()), 'a verification is tried once').to.deep.equal(triedFirst)
   })
 
-  it('is tried after its last message where an older release did not save when the first wrong code came', () => {
-    const { saved } = play(issued(), sent('main'), wrong(), resend('whatsapp'), sent('meta', 'dlv_2'))
-    const { first_wrong_at, ...context } = saved.context
-    expect(first_wrong_at).to.be.a('number')
-    expect(routesInSlots(counted([{ ...saved, context }]).slots)).to.deep.equal([
-      'server sms GB main: 1 0 0',
-      'server whatsapp GB meta: 1 1 0',
-    ])
-  })
-
-  it('is one message of a provider, however often it is resent', () => {
-    const again = [sent('main'), resend(), sent('main', 'dlv_2'), resend(), sent('main', 'dlv_3'), right()]
-    expect(routes(issued({ order: ['sms'] }), ...again)).to.deep.equal(['server sms GB main: 1 0 1'])
-  })
-
-  it('is counted also when the provider reports after the approval', () => {
-    expect(routes(issued(), right(), sent('main'))).to.deep.equal(['server sms GB main: 1 0 1'])
-  })
-
   it('is in the slot of the first message, within the hour in which the verification started', () => {
     const at = T0 + HOUR - 15_000
     const otp = issued({ order: ['sms'], at })

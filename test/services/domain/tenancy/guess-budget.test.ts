@@ -81,7 +81,7 @@ describe('the guesses per recipient and day', () => {
     )
     const any = fc.record({
       verify_attempts: fc.integer({ min: 1, max: 10 }),
-      code: fc.record({ length: fc.integer({ min: 4, max: 8 }) }),
+      code: fc.record({ length: fc.integer({ min: 4, max: 10 }) }),
       limits: fc.record({ recipient: rules, recipient_verify: rules }),
     })
     fc.assert(

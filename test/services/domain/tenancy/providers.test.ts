@@ -3,7 +3,6 @@ import { expect } from 'chai'
 import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
 import { maskConfig, secretMembersOf } from '../../../../services/domain/tenancy/provider-secrets.ts'
 import {
-  channelsOf,
   declarationOf,
   fieldsOf,
   PROVIDER_TYPES,
@@ -56,20 +55,6 @@ describe('provider configs', () => {
     })
   }
 
-  it("default to the vendors' public addresses", () => {
-    expect(resolveProvider('twilio', LEAST.twilio).config).to.include({ base_url: 'https://api.twilio.com' })
-    expect(resolveProvider('vonage', LEAST.vonage).config).to.include({ base_url: 'https://api.nexmo.com' })
-    expect(resolveProvider('whatsapp_cloud', LEAST.whatsapp_cloud).config).to.include({
-      base_url: 'https://graph.facebook.com',
-      template: null,
-      template_language: null,
-    })
-    expect(resolveProvider('telegram_gateway', LEAST.telegram_gateway).config).to.deep.equal({
-      token: 'tg-secret',
-      base_url: 'https://gatewayapi.telegram.org',
-    })
-  })
-
   it('accept another address, and ignore its trailing slash', () => {
     const config = { ...LEAST.telegram_gateway, base_url: 'http://127.0.0.1:9000/gateway/' }
     expect(resolveProvider('telegram_gateway', config).config).to.include({ base_url: 'http://127.0.0.1:9000/gateway' })
@@ -87,58 +72,45 @@ describe('provider configs', () => {
     }
   })
 
-  it('let Twilio send from a number or through a messaging service', () => {
-    expect(
-      faults('twilio', {
-        account_sid: 'AC11111111111111111111111111111111',
-        auth_token: 't',
-        messaging_service_sid: 'MG11111111111111111111111111111111',
-      }),
-    ).to.deep.equal([])
-    expect(faults('twilio', { auth_token: '' })).to.have.members(['account_sid', 'auth_token', 'from'])
-  })
-
-  it('take the ids of Twilio by their form', () => {
-    const twilio = (more: object) => faults('twilio', { ...LEAST.twilio, ...more })
+  it('check members by their form, and what they need beside them', () => {
     const hex = '0123456789abcdefABCDEF0123456789'
-    expect(twilio({ account_sid: `AC${hex}`, messaging_service_sid: `MG${hex}` })).to.deep.equal([])
-    for (const sid of ['AC1', `SK${hex}`, `AC${hex}0`, `AC${hex.slice(1)}g`, `ac${hex}`, ` AC${hex}`, `AC${hex}\n`, ''])
-      expect(twilio({ account_sid: sid }), sid).to.deep.equal(['account_sid'])
-    for (const sid of ['MG1', `AC${hex}`, `MG${hex} `, ''])
-      expect(twilio({ messaging_service_sid: sid }), sid).to.deep.equal(['messaging_service_sid'])
-  })
-
-  it('default to a method and a body with the message for HTTP', () => {
-    expect(resolveProvider('http', LEAST.http).config).to.deep.equal({
-      url: 'https://gateway.example/send',
-      method: 'POST',
-      headers: {},
-      body: { recipient: '{{recipient}}', text: '{{text}}', delivery_id: '{{delivery_id}}' },
-      secret: null,
-    })
-    expect(
-      faults('http', { ...LEAST.http, headers: { 'x y': '1', authorization: 'a\r\nb: c', ok: '1' } }),
-    ).to.deep.equal(['headers.x y', 'headers.authorization'])
-    expect(faults('http', { ...LEAST.http, method: 'GET' })).to.deep.equal(['method'])
-    expect(faults('http', { ...LEAST.http, body: [{ to: ['{{recipient}}', 1, null, true] }] })).to.deep.equal([])
-  })
-
-  it('choose the SMTP port by `secure`', () => {
-    expect(resolveProvider('smtp', LEAST.smtp).config).to.include({ port: 587, secure: false, user: null, dkim: null })
-    expect(resolveProvider('smtp', { ...LEAST.smtp, secure: true }).config).to.include({ port: 465 })
-    expect(resolveProvider('smtp', { ...LEAST.smtp, secure: true, port: 2525 }).config).to.include({ port: 2525 })
-  })
-
-  it('check an SMTP login, sender and DKIM key', () => {
+    const [account_sid, messaging_service_sid] = [`AC${hex}`, `MG${hex}`]
     const dkim = { domain: 'example.com', selector: 's1', private_key: 'PEM' }
-    expect(
-      faults('smtp', { ...LEAST.smtp, from: 'Acme Login <no-reply@example.com>', user: 'u', pass: 'p', dkim }),
-    ).to.deep.equal([])
-    expect(faults('smtp', { ...LEAST.smtp, user: 'u' })).to.deep.equal(['pass'])
-    expect(faults('smtp', { ...LEAST.smtp, dkim: { ...dkim, selector: '' } })).to.deep.equal(['dkim.selector'])
-    for (const from of ['nobody', 'a@b <x>', 'a@b\nBcc: c@d', '']) {
-      expect(faults('smtp', { ...LEAST.smtp, from }), from).to.include('from')
-    }
+    const from = 'Acme Login <no-reply@example.com>'
+    const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, nth) => [`x-${nth}`, '1']))
+    const cases: [ProviderType, object, ...string[]][] = [
+      ['twilio', { account_sid, messaging_service_sid }],
+      ['twilio', { from: undefined, messaging_service_sid }],
+      ['twilio', { from: undefined }, 'from'],
+      ...['AC1', `SK${hex}`, `AC${hex}0`, `AC${hex.slice(1)}g`, `ac${hex}`, ` AC${hex}`, `AC${hex}\n`, ''].map(
+        (sid): [ProviderType, object, string] => ['twilio', { account_sid: sid }, 'account_sid'],
+      ),
+      ...['MG1', `AC${hex}`, `MG${hex} `, ''].map((sid): [ProviderType, object, string] => [
+        'twilio',
+        { messaging_service_sid: sid },
+        'messaging_service_sid',
+      ]),
+      ['smtp', { from, user: 'u', pass: 'p', dkim }],
+      ['smtp', { user: 'u' }, 'pass'],
+      ['smtp', { dkim: { ...dkim, selector: '' } }, 'dkim.selector'],
+      ...['nobody', 'a@b <x>', 'a@b\nBcc: c@d'].map((bad): [ProviderType, object, string] => [
+        'smtp',
+        { from: bad },
+        'from',
+      ]),
+      [
+        'http',
+        { headers: { 'x y': '1', authorization: 'a\r\nb: c', ok: '1' } },
+        'headers.x y',
+        'headers.authorization',
+      ],
+      ['http', { method: 'GET' }, 'method'],
+      ['http', { headers: headers(200) }],
+      ['http', { headers: headers(201), body: [headers(200)] }, 'headers', 'body'],
+      ['http', { body: [{ to: ['{{recipient}}', 1, null, true] }] }],
+    ]
+    for (const [type, more, ...wrong] of cases)
+      expect(faults(type, { ...LEAST[type], ...more }), JSON.stringify(more)).to.deep.equal(wrong)
   })
 
   it('refuse a Vonage key that cannot be read or is not RSA when it is set, and resolve one that is stored', () => {
@@ -157,13 +129,6 @@ describe('provider configs', () => {
   it('are resolved without members that a newer release has stored', () => {
     const { config } = resolveProvider('telegram_gateway', { token: 't', shard: 2 })
     expect(config).to.deep.equal({ token: 't', base_url: 'https://gatewayapi.telegram.org' })
-  })
-
-  it('serve the channels of their type', () => {
-    expect(channelsOf('twilio')).to.deep.equal(['sms'])
-    expect(channelsOf('smtp')).to.deep.equal(['email'])
-    expect(channelsOf('http')).to.have.members(['sms', 'whatsapp', 'telegram', 'email'])
-    expect(channelsOf('sandbox')).to.have.members(['sms', 'whatsapp', 'telegram', 'email'])
   })
 })
 

@@ -37,7 +37,7 @@ const anyCountry = fc.constantFrom('GB', 'BR', 'XK', 'UK', 'de')
 
 const anySettings = some({
   locale: often(fc.constantFrom('en', 'pt-br', 'zh-Hant', 'x')),
-  code: some({ length: whole(4, 8), ttl_seconds: whole(60, 3600) }),
+  code: some({ length: whole(4, 10), ttl_seconds: whole(60, 3600) }),
   verify_attempts: whole(1, 10),
   resend_cooldown_seconds: often(fc.array(whole(0, 3600), { maxLength: 4 })),
   limits: some({ recipient: anyRules, app: anyRules, client_ip_reputation_factor: often(fc.double({ noNaN: true })) }),

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { CHAT_SENTENCES } from '../../../../services/domain/texts/languages.chat.ts'
 import { REFUSAL_SENTENCES } from '../../../../services/domain/texts/languages.refusals.ts'
-import { approvedText, LANGUAGES, linkText } from '../../../../services/domain/texts/message-text.ts'
+import { LANGUAGES, linkText } from '../../../../services/domain/texts/message-text.ts'
 
 const REFERENCE = '23456789ABCDEFGH'
 
@@ -28,24 +28,6 @@ describe('the sentences of a chat', () => {
       expect(placeholders(reference)).to.deep.equal(['{reference}'])
       expect(new Set([confirms, requests, approved, asksContact]).size).to.equal(4)
     })
-
-  it('say what the user’s text does, with the reference on its own line', () => {
-    expect(linkText('en', 'link_inbound', 'Acme', REFERENCE)).to.equal(
-      `I confirm that I am signing in to Acme.\nReference: ${REFERENCE}`,
-    )
-    expect(linkText('de', 'link_code', 'Acme', REFERENCE)).to.equal(
-      `Bitte senden Sie mir meinen Code für Acme.\nReferenz: ${REFERENCE}`,
-    )
-  })
-
-  it('confirm an approval', () => {
-    expect(approvedText('sv', 'Acme')).to.equal('Bekräftat. Du kan gå tillbaka till Acme.')
-  })
-
-  it('are English for a language that we have no texts in', () => {
-    for (const locale of ['tlh', '__proto__', 'toString'])
-      expect(approvedText(locale, 'Acme')).to.equal('Confirmed. You can return to Acme.')
-  })
 
   it('contain an app’s name unchanged, even if it looks like a placeholder', () => {
     for (const app of ['{reference}', '$&', '{app}', '{toString}'])

@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { chooseLocale } from '../../../../machines/locale.ts'
 import type { SendText } from '../../../../machines/otp.ts'
 import { smsSegments } from '../../../../machines/sms-segments.ts'
 import { SENTENCES } from '../../../../services/domain/texts/languages.ts'
@@ -27,20 +26,6 @@ describe('the languages', () => {
     expect(LANGUAGES.map(tag => Intl.getCanonicalLocales(tag)[0])).to.deep.equal(LANGUAGES)
   })
 
-  it('are found by region, script and language', () => {
-    const chosen = (tag: string) => chooseLocale(tag, 'en', LANGUAGES)
-    expect(['pt-BR', 'zh-TW', 'zh-Hant-HK', 'zh-CN', 'nn', 'tl', 'iw', 'no-NO'].map(chosen)).to.deep.equal([
-      'pt',
-      'zh-TW',
-      'zh-Hant',
-      'zh',
-      'en',
-      'fil',
-      'he',
-      'no',
-    ])
-  })
-
   for (const [tag, { short, valid, notRequested }] of Object.entries(SENTENCES)) {
     it(`have in ${tag} every placeholder of a sentence once`, () => {
       const placeholders = (text: string) => [...text.matchAll(/\{.*?\}/g)].map(([found]) => found).sort()
@@ -56,12 +41,6 @@ describe('the languages', () => {
       }
     })
   }
-
-  it('need the GSM alphabet or UCS-2', () => {
-    const alphabet = (locale: string) => smsSegments(render({ locale }).text).alphabet
-    expect(['en', 'de', 'it', 'nl', 'fi'].map(alphabet)).to.deep.equal(Array(5).fill('GSM-7'))
-    expect(['es', 'ru', 'zh', 'ar', 'pl'].map(alphabet)).to.deep.equal(Array(5).fill('UCS-2'))
-  })
 
   it('fall back to English', () => {
     for (const locale of ['tlh', '', '__proto__', 'constructor'])
@@ -137,7 +116,7 @@ describe('the text of a message', () => {
   })
 })
 
-describe('the segment counter of the tests', () => {
+describe('the segments of an SMS', () => {
   it('knows both alphabets and their limits', () => {
     expect(smsSegments('a'.repeat(160))).to.deep.equal({ alphabet: 'GSM-7', units: 160, segments: 1 })
     expect(smsSegments('a'.repeat(161)).segments).to.equal(2)

@@ -24,8 +24,4 @@ describe('a claim without a verification', () => {
     expect(abandoned(60, 0)).to.equal(false)
     expect(abandoned(61, 0)).to.equal(true)
   })
-
-  it('of a former release, which does not say how long it is held, is abandoned', () => {
-    expect(isAbandoned({ otp_id: newId('otp', NOW) }, NOW)).to.equal(true)
-  })
 })

@@ -68,11 +68,6 @@ describe('the signature of a webhook', () => {
       expect(() => new Webhook('whsec_c29tZW9uZSBlbHNl').verify(BODY, headers)).to.throw('No matching signature')
     })
 
-    it('accepts a secret that is base64 without the prefix, as the library does', () => {
-      const secret = SECRET.slice('whsec_'.length)
-      expect(new Webhook(secret).verify(BODY, signed({ secrets: [secret] }))).to.be.an('object')
-    })
-
     for (const secret of ['correct horse battery staple', 'whsec_not base64!', 'a-secret_of-mine', 'fünf', 'hello'])
       it(`uses the bytes of a secret that is not base64: ${secret}`, () => {
         const raw = new Webhook(Buffer.from(secret), { format: 'raw' })

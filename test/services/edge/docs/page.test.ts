@@ -57,12 +57,6 @@ describe('the pages of the reference', () => {
       ])
         expect((await edge.request(path)).status, path).to.equal(404)
     })
-
-    it('have an index of their search', async () => {
-      const response = await edge.request('/docs/search.json')
-      const entries = (await response.json()) as { anchor: string; address: string }[]
-      expect(entries.find(({ anchor }) => anchor === 'limits')).to.include({ address: '/docs/limits' })
-    })
   })
 
   it('load nothing from elsewhere and have no script or style in themselves', () => {
@@ -90,18 +84,6 @@ describe('the pages of the reference', () => {
         for (const text of Object.values(sample?.texts ?? {}))
           expect(text, operationId).to.contain('https://otp.example')
       }
-  })
-
-  it('say who may call each operation', () => {
-    const callersOf = (id: string): string[] => {
-      const [, line = ''] = new RegExp(`<h2 id="${id}">[\\s\\S]*?<p class="callers">(.*?)</p>`, 's').exec(all) ?? []
-      return [...line.matchAll(/class="badge">([^<]+)/g)].map(([, name = '']) => name)
-    }
-    expect(callersOf('send')).to.deep.equal(['server key', 'publishable key'])
-    expect(callersOf('exchange')).to.deep.equal(['server key'])
-    expect(callersOf('listCompanies')).to.deep.equal(['viewer', 'developer', 'owner', 'operator'])
-    expect(callersOf('creditCompany')).to.deep.equal(['operator'])
-    expect(all).not.to.contain('Lowest role')
   })
 
   it('show every member and every error', () => {
@@ -141,33 +123,9 @@ describe('the pages of the reference', () => {
     }
   })
 
-  it('write tables, lists and code as Markdown has them', () => {
-    const errors = markdown.get('/docs/errors.md')?.() ?? ''
-    expect(errors).to.match(/^# Errors\n\nEvery error is `application\/problem\+json`/)
-    expect(errors).to.contain(
-      '\n| Type | Status | Meaning | What to do |\n| --- | --- | --- | --- |\n| `HTTPException` | 400,',
-    )
-    expect(errors).to.contain('names [the limit](/docs/limits.md).')
-    expect(errors).to.contain(
-      '\n- `errors` list of [InputProblem](/docs/objects.md#schema-InputProblem) may be absent\n  On `V',
-    )
-    expect(errors).to.contain('\n  - `path` string\n    Dotted.')
-    const start = markdown.get('/docs/start.md')?.() ?? ''
-    expect(start).to.contain("\n```sh\ncurl -X POST 'https://otp.example/api/v1/otp/send' \\\n  -H")
-  })
-
   it('are listed for programs', () => {
     expect(llmsTxt).to.match(/^# Countersign\n\n> /)
     for (const path of markdown.keys()) expect(llmsTxt).to.contain(`](https://otp.example${path}): `)
-  })
-
-  it('mark the members that a body must have', () => {
-    const members = [...all.matchAll(/<li id="send\.(\w+)"><div class="member">(.*?)<\/div>/gs)]
-    const [required, optional] = [true, false].map(isMarked =>
-      members.filter(([, , text = '']) => text.includes('>required<') === isMarked).map(([, name]) => name),
-    )
-    expect(required).to.deep.equal(['recipient'])
-    expect(optional).to.include('locale')
   })
 
   it('show every event', () => {
@@ -189,30 +147,6 @@ describe('the pages of the reference', () => {
         expect(target, `${own}: ${href}`).to.be.a('string')
         if (anchor !== undefined) expect(idsOf(target ?? ''), `${own}: ${href}`).to.include(anchor)
       }
-  })
-
-  it('keep the anchors that readers may have passed on, on pages of their own', () => {
-    const places: Record<string, string> = {
-      start: '/docs/start',
-      'start-device': '/docs/publishable-keys',
-      errors: '/docs/errors',
-      'error-RateLimitExceededError': '/docs/errors',
-      webhooks: '/docs/webhooks',
-      'webhook-retries': '/docs/webhooks',
-      magic: '/docs/magic',
-      schemas: '/docs/objects',
-      'schema-Verification': '/docs/objects',
-      'tag-Verifications': '/docs/client-api',
-      send: '/docs/client-api',
-      'tag-Admin': '/docs/admin-api',
-      'admin-money': '/docs/admin-money',
-      'changeApp.settings.code.length': '/docs/admin-apps',
-    }
-    for (const [anchor, path] of Object.entries(places)) expect(pages.get(path), anchor).to.contain(` id="${anchor}"`)
-  })
-
-  it('are light: none is a quarter of what the one page was', () => {
-    for (const [path, page] of pages) expect(page.length, path).to.be.lessThan(1_149_459 / 4)
   })
 
   it('link to the screen of an operation and of a setting', () => {

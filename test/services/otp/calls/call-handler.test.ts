@@ -1,13 +1,15 @@
 // Which calls the OTP actor executes when more arrive than it can: those whose callers still wait, in the order they came.
 import { expect } from 'chai'
 import type { ReceivedCall } from '../../../../infra/broker/broker.ts'
-import { Unavailable } from '../../../../infra/unavailable.ts'
-import type { Identity, KeyedClaim, OtpCall } from '../../../../machines/calls.ts'
+import { createEngineWatch } from '../../../../infra/engine-watch.ts'
+import { MAYBE_EXECUTED, Unavailable } from '../../../../infra/unavailable.ts'
+import type { Identity, KeyedClaim, OtpCall, Refusal } from '../../../../machines/calls.ts'
 import type { NewRefusal } from '../../../../services/domain/refusals/refusal-log.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
 import { type CallDeps, createCallHandler, MAX_CALLS_IN_PROGRESS } from '../../../../services/otp/calls/call-handler.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
+import { promiseState } from '../../../support/promise-state.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 describe('a refused call', () => {
@@ -31,6 +33,60 @@ describe('a refused call', () => {
     expect(recorded).to.have.length(2)
     for (const one of recorded)
       expect(one).to.deep.include({ by, call: 'send', request_id: 'order-17', type: 'ServiceUnavailableError' })
+  })
+})
+
+describe('a call while the store is away', () => {
+  const by = { app_id: 'app_a', company_id: 'cmp_a', key_id: 'key_a', kind: 'server', mode: 'live' } as const
+  const body = { type: 'otp.send', by, claim: null } as unknown as OtpCall
+  const received: ReceivedCall = { id: 'one', body, expired: () => false }
+
+  /** A handler whose store leaves everything unanswered, and a call that has found that out. */
+  async function startHandler() {
+    const clock = testClock()
+    const [recorded, captured] = [[] as NewRefusal[], createCapturedLog()]
+    let asked = 0
+    const silent = (): Promise<never> => watch.observe(new Promise(() => {}))
+    const watch = createEngineWatch({ engine: 'MongoDB', clock, probe: silent })
+    const deps = {
+      log: captured.log,
+      clock,
+      storeWatch: watch,
+      refusals: { record: (refusal: NewRefusal) => void recorded.push(refusal) },
+      apps: {
+        get() {
+          asked += 1
+          return silent()
+        },
+      },
+      isBusy: () => false,
+    } as unknown as CallDeps
+    const handle = createCallHandler(deps)
+    const first = promiseState(handle(received))
+    while (!watch.away()) await clock.advance(100)
+    return { handle, first, recorded, lines: captured.lines, asked: () => asked }
+  }
+
+  it('is given up once that is known, though it may be executed', async () => {
+    const { first } = await startHandler()
+    const { kind, error, detail } = first.value as Refusal
+    expect({ kind, error, detail }).to.deep.equal({
+      kind: 'refused',
+      error: 'ServiceUnavailableError',
+      detail: MAYBE_EXECUTED,
+    })
+  })
+
+  it('is refused before the store is asked, with a record and a line of its own', async () => {
+    const { handle, recorded, lines, asked } = await startHandler()
+    const before = { asked: asked(), recorded: recorded.length, lines: lines().length }
+    for (let calls = 0; calls < 10; calls += 1)
+      expect(await handle(received)).to.include({ error: 'ServiceUnavailableError', executed: false })
+    expect(asked()).to.equal(before.asked)
+    expect(recorded).to.have.length(before.recorded + 10)
+    for (const line of lines().slice(before.lines))
+      expect(line).to.include({ msg: 'call.answered', outcome: 'ServiceUnavailableError', app_id: 'app_a' })
+    expect(lines()).to.have.length(before.lines + 10)
   })
 })
 

@@ -1,17 +1,12 @@
-import { join } from 'node:path'
 import { expect } from 'chai'
-import Database from 'libsql'
-import { createEmbeddedStore } from '../../../../infra/store/embedded.ts'
-import { collection } from '../../../../infra/store/store.ts'
 import type { KeyedClaim } from '../../../../machines/calls.ts'
-import { COLLECTIONS, type CountersignStore } from '../../../../services/domain/collections.ts'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { CLAIM_HELD_MS } from '../../../../services/domain/verifications/claim-holds.ts'
-import type { ClaimDoc, OtpDoc } from '../../../../services/domain/verifications/documents.ts'
+import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
 import { type Claim, createClaims, type HeldClaim } from '../../../../services/otp/calls/idempotency-claims.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
 import { eventuallyAdvancing } from '../../../support/eventually.ts'
 import { eachStore } from '../../../support/stores.ts'
-import { createTemporaryFolder } from '../../../support/temporary-folder.ts'
 
 const HOUR = 3_600_000
 /** An idempotency key by its indexes. */
@@ -181,56 +176,5 @@ eachStore('idempotency claims', fresh => {
     }
     await clock.advance(HOUR)
     expect(await claims.claim(key('c'), 'otp_3', HOUR)).to.include({ kind: 'held', claimed_at: clock.now() })
-  })
-
-  describe('of a former release, whose sweeper has found their verification', () => {
-    const insertFormerClaim = () => {
-      const expires_at = clock.now() + HOUR
-      const claim = { _id: 'c', otp_id: 'otp_1', sealed_key: 'sealed', expires_at, purge_at: new Date(expires_at) }
-      return store.docs('claims').insert([Object.assign(claim, { partition: 3 })])
-    }
-
-    it('are bound to it', async () => {
-      await insertFormerClaim()
-      await insertOtp('otp_1')
-      const again = await process().claim(key('c'), 'otp_2', HOUR)
-      expect(again.kind === 'bound' && again.otp._id).to.equal('otp_1')
-    })
-
-    it('are free at once when it is gone', async () => {
-      await insertFormerClaim()
-      expect(await process().claim(key('c'), 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
-      expect((await store.docs('claims').get(['c'])).get('c')).to.include({ held_until: clock.now() + CLAIM_HELD_MS })
-    })
-  })
-})
-
-describe('the claims of a former release on the embedded store', () => {
-  it('are kept when it is opened, and their index is not', async () => {
-    const folder = createTemporaryFolder()
-    const clock = testClock()
-    const index = { fields: { partition: 1, held_until: 1 }, partial: { held_until: { $gt: 0 } } } as const
-    const former = createEmbeddedStore({
-      folder,
-      collections: { claims: collection<ClaimDoc & { partition: number }>({ indexes: [index], purged: true }) },
-      clock,
-    })
-    const times = { expires_at: clock.now() + HOUR, purge_at: new Date(clock.now() + HOUR) }
-    const docs = [
-      { _id: 'found', otp_id: 'otp_1', partition: 3, sealed_key: 'sealed', ...times },
-      { _id: 'held', otp_id: 'otp_2', partition: 4, held_until: clock.now() + CLAIM_HELD_MS, sealed_key: '', ...times },
-    ]
-    await former.docs('claims').insert(docs)
-    await former.close()
-
-    const store = createEmbeddedStore({ folder, collections: COLLECTIONS, clock, strict: true })
-    const claims = store.docs('claims')
-    expect([...(await claims.get(['found', 'held'])).values()]).to.have.deep.members(docs)
-    expect(await claims.remove({ _id: 'found', otp_id: 'otp_1', held_until: { $exists: false } }, 1)).to.equal(1)
-    await store.close()
-    const database = new Database(join(folder, 'countersign.db'))
-    const sql = "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'claims' AND sql IS NOT NULL"
-    expect(database.prepare(sql).raw().all()).to.deep.equal([['claims to purge']])
-    database.close()
   })
 })

@@ -70,13 +70,6 @@ eachStore('a refusal by the OTP actor', fresh => {
     for (const text of await rawDocuments(store, 'refusals')) expect(text).not.to.contain(NUMBER.slice(3))
   })
 
-  it('of live mode is kept for seven days', async () => {
-    expect(await send('+4915112345678', BY)).to.include({ error: 'GeoBlockedError' })
-    const [doc] = await recorded(1)
-    expect(doc).to.deep.include({ type: 'GeoBlockedError', scope: null, country: 'DE', masked: '+49****78' })
-    expect(doc?.purge_at).to.deep.equal(new Date(actor.clock.now() + 7 * DAY_MS))
-  })
-
   it('of a text that is no recipient shows nothing of it, and has an index of it', async () => {
     expect(await send('+44 7400 99')).to.include({ error: 'InvalidRecipientError' })
     const [doc] = await recorded(1)

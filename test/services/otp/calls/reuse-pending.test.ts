@@ -8,8 +8,6 @@ import { inFlight } from '../../../../services/domain/verifications/encryption-c
 import { codeOf } from '../../../../services/domain/verifications/message-content.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
-import { device, issued } from '../../../support/otp.ts'
-import { documentOf } from '../../../support/queued-otps.ts'
 import { storedOtp } from '../../../support/sent-otp.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../../support/tenancy.ts'
@@ -66,35 +64,6 @@ eachStore('a send while a verification of the recipient is pending', fresh => {
       await send(living, 'another key')
       expect(await joinedTo(otp_id), 'it has ended').to.deep.equal([joined])
     })
-
-  it('finds it behind any number of those of devices, and reads one document', async () => {
-    const found: number[] = []
-    const watched: CountersignStore = {
-      ...store,
-      docs(name) {
-        const docs = store.docs(name)
-        const find: typeof docs.find = async (filter, page) => {
-          const read = await docs.find(filter, page)
-          if (name === 'otps') found.push(read.length)
-          return read
-        }
-        return { ...docs, find }
-      },
-    }
-    const actor = await start(watched)
-    const otp_id = await send(actor)
-    const index = (await storedOtp(store, otp_id)).recipient
-    const devices = Array.from({ length: 100 }, (_, nth) => {
-      const at = actor.clock.now() + nth
-      return { ...documentOf(issued({ at, otp_id: newId('otp', at), started_by: device }), at), recipient: index }
-    })
-    await store.docs('otps').insert(devices)
-    await actor.clock.advance(200)
-    const joined = await send(actor)
-    expect(await joinedTo(otp_id)).to.deep.equal([joined])
-    expect(await deliveriesOf(otp_id)).to.equal(2)
-    expect(found).to.deep.equal([0, 1])
-  })
 
   it('gets no second id when the call is delivered again, whatever became of the verification', async () => {
     const actor = await start(store)

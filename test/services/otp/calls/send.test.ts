@@ -135,7 +135,12 @@ onEmbeddedStore('a send', fresh => {
 
   it('is not delayed by a hundred others that wait for their idempotency keys', async () => {
     const now = actor.clock.now()
-    const times = { held_until: now + 30_000, expires_at: now + 86_400_000, purge_at: new Date(now + 90_000_000) }
+    const times = {
+      held_until: now + 30_000,
+      claimed_at: now,
+      expires_at: now + 86_400_000,
+      purge_at: new Date(now + 90_000_000),
+    }
     const keys = Array.from({ length: 100 }, (_, nth) => `held by a dead process ${nth}`)
     await store.docs('claims').insert(keys.map(_id => ({ _id, otp_id: newId('otp', now), sealed_key: '', ...times })))
     for (const id of keys) actor.ask(call({ claim: { ids: [id], sealed_key: '' } })).catch(() => {})

@@ -208,17 +208,6 @@ eachStore('the counter of a recipient', fresh => {
         const refused = await refuse('message', 'send', rules)
         expect(scopeAndWait(refused)).to.deep.equal({ scope: 'app_without_client_ip', wait: waitOf(ofApp) })
       })
-
-      it(`grants a message while only the sends are full, and a link while only the messages are, in ${title}`, async () => {
-        const limits = process()
-        const rules = { sends: rule(1), messages: rule(2) }
-        await reserve(limits, quotasOf('send', rules))
-        if (seen) expect((await reserve(limits, quotasOf('send', rules))).refusal?.scope).to.equal('recipient')
-        expect((await reserve(limits, quotasOf('message', rules))).refusal).to.equal(undefined)
-        const more = { ...rules, sends: rule(2) }
-        if (seen) expect((await reserve(limits, quotasOf('send', more))).refusal?.scope).to.equal('recipient')
-        expect((await reserve(limits, quotasOf('link', more))).refusal).to.equal(undefined)
-      })
     }
 
     it('is remembered apart for sends and messages: a granted message does not let full sends take from other limits', async () => {

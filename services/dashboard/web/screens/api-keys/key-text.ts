@@ -27,7 +27,7 @@ const PREFIXES: Readonly<Record<KeyKind, string>> = { server: 'sk', publishable:
 
 /** What can be recognised of a key whose value is no longer known. */
 export const maskedKey = ({ kind, mode, last4 }: Pick<ApiKey, 'kind' | 'mode' | 'last4'>): string =>
-  `${PREFIXES[kind]}_${mode}_…${last4 ?? ''}`
+  `${PREFIXES[kind]}_${mode}_…${last4}`
 
 /** What the viewer calls the key. */
 export const titleOf = (key: Pick<ApiKey, 'name' | 'kind' | 'mode' | 'last4'>): string => key.name ?? maskedKey(key)

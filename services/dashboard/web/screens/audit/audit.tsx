@@ -22,6 +22,9 @@ import { actionWords, besideName, KNOWN_ACTIONS, whoOf } from './words.ts'
 
 type AuditRecord = Schemas['AuditRecord']
 
+/** The company of a change that holds for all, such as one of prices. */
+const EVERY_COMPANY = '*'
+
 const ALL = { value: 'all', label: 'All companies' }
 const SCOPE = [{ name: 'scope', label: 'Records of', options: [ALL] }] as const
 
@@ -50,7 +53,8 @@ export default function Audit() {
       bodyOf(api.GET('/admin/v1/audit', { params: { query: { ...filters, ...asked } }, ...call })),
     ),
   )
-  const companyName = (id: string | null): string => companies.find(one => one.id === id)?.name ?? id ?? '—'
+  const companyName = (id: string | null): string =>
+    id === EVERY_COMPANY ? ALL.label : (companies.find(one => one.id === id)?.name ?? id ?? '—')
 
   const columns: Column<AuditRecord>[] = [
     { name: 'When', show: ({ at }) => <Time at={at} /> },
@@ -73,7 +77,7 @@ export default function Audit() {
   return (
     <Screen
       title="Audit"
-      lead="Every change through the dashboard and the admin API. A record opens to show what it changed; it cannot be edited or deleted."
+      lead="Every change through the dashboard and the admin API, those of prices for all companies too. A record opens to show what it changed; it cannot be edited or deleted."
     >
       <Card
         title={isAll ? 'All companies' : company.name}

@@ -2,11 +2,15 @@
 const ACTIONS: Readonly<Record<string, string>> = {
   'app.create': 'Created an app',
   'app.change': 'Changed an app',
+  'app.delete': 'Deleted an app',
   'company.create': 'Created a company',
   'company.change': 'Changed a company',
+  'company.delete': 'Deleted a company',
   'company.credit': 'Changed a balance',
   'dead_letters.drop': 'Dropped dead letters',
   'dead_letters.requeue': 'Requeued dead letters',
+  'erasures.export': 'Exported the journal of erasures',
+  'erasures.replay': 'Replayed the journal of erasures',
   'event.replay': 'Replayed an event',
   'events.replay': 'Replayed events',
   'ip_lists.change': 'Changed address lists',
@@ -19,8 +23,12 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'provider.change': 'Changed a provider',
   'provider.delete': 'Removed a provider',
   'provider.test': 'Tested a provider',
+  'recipient.allow': 'Removed a STOP',
   'recipient.erase': 'Erased a person',
+  'recipient.export': 'Exported a person’s data',
   'recipient.look_up': 'Looked a person up',
+  'recipient.start': 'Asked for messages again (START)',
+  'recipient.stop': 'Asked for no more messages (STOP)',
   'sandbox.play_message': 'Played a sandbox message',
   'passkey.create': 'Added a passkey',
   'passkey.delete': 'Removed a passkey',
@@ -33,10 +41,6 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'invitation.delete': 'Revoked an invitation',
   'invitation.accept': 'Accepted an invitation',
   'invitation.decline': 'Declined an invitation',
-  // Of earlier releases.
-  'user.create': 'Invited a person',
-  'user.change': 'Changed a role',
-  'user.delete': 'Removed a person',
   'user.stamp': 'Stamped a user',
   'verification.cancel': 'Canceled a verification',
   'verification.resend': 'Sent a verification again',
@@ -71,8 +75,12 @@ export function whoOf(who: string): Who {
   return { name: email, userId }
 }
 
+/** A person whom messages went to, and who wrote STOP or START. They have no account. */
+const RECIPIENT = 'recipient'
+
 /** What stands beside the name: the id of a user, or that it is an operator; null where the name says it already. */
 export function besideName({ name, userId }: Who): string | null {
+  if (name === RECIPIENT) return null
   const detail = userId ?? 'operator'
   return detail === name ? null : detail
 }

@@ -9,8 +9,6 @@ export type PrefixTally = Schemas['PrefixTally']
 const SIGNALS: Readonly<Record<Schemas['FraudSignal'], string>> = {
   neighbours: 'Neighbouring numbers',
   unverified: 'Too many not verified',
-  conversion: 'Far fewer verified than usual',
-  never_verified: 'Hardly any verified',
 }
 
 export const signalWords = (signal: Schemas['FraudSignal']): string => SIGNALS[signal]
@@ -63,7 +61,7 @@ export const shareWords = (share: number | null): string => (share === null ? 'â
 export const shareOf = ({ sent, verified }: Schemas['ConversionCounts']): number | null =>
   sent === 0 ? null : Math.min(1, verified / sent)
 
-/** Of all days together. */
+/** The counts of all days together. */
 export const sumOf = (days: readonly Schemas['ConversionCounts'][]): Schemas['ConversionCounts'] => ({
   sent: days.reduce((sum, { sent }) => sum + sent, 0),
   verified: days.reduce((sum, { verified }) => sum + verified, 0),

@@ -2,7 +2,6 @@
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { settingsOn } from '../../data/setting-words.ts'
-import { useApp } from '../../data/tenant.tsx'
 import { useSettingsDraft } from '../../data/use-settings-draft.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { SaveBar } from '../../ui/save-bar.tsx'
@@ -17,13 +16,13 @@ import { NumberKindsCard } from './number-kinds-card.tsx'
 import { Prefixes } from './prefixes.tsx'
 import { RulesCard } from './rules-card.tsx'
 import { SpendCaps } from './spend-caps.tsx'
+import { StoppedRecipients } from './stopped-recipients.tsx'
 import './limits.css'
 
 const SHOWN = settingsOn('/limits')
 
 export default function Limits() {
   const may = useMay('developer')
-  const warnings = useApp().warnings.filter(({ path }) => path.startsWith('limits.'))
   const draft = useSettingsDraft('limits', SHOWN)
   return (
     <Screen
@@ -35,11 +34,7 @@ export default function Limits() {
       <ChallengeCard />
       <Decisions />
       <Prefixes />
-      {warnings.map(({ path, message }) => (
-        <Notice key={path} tone="warning">
-          <code>{path}</code> {message}. The setting was stored before this was checked, and stays until you change it.
-        </Notice>
-      ))}
+      <StoppedRecipients />
       <RulesCard draft={draft} />
       <CountriesCard draft={draft} />
       <NumberKindsCard draft={draft} />

@@ -9,6 +9,7 @@ import { ProblemNotice } from '../../ui/notice.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { BalanceCard } from './balance-card.tsx'
 import { LedgerCard } from './ledger-card.tsx'
+import { PriceHistoryCard } from './price-history-card.tsx'
 import { PricesCard } from './prices-card.tsx'
 import { readAllPrices } from './read-prices.ts'
 import { ReconciliationCard } from './reconciliation-card.tsx'
@@ -46,6 +47,7 @@ export default function Money() {
             <ReconciliationCard key={id} companyId={id} mayRun={mayReconcile} />
           </div>
           <PricesCard prices={prices.data} onSaved={prices.replace} reload={prices.reload} />
+          <PriceHistoryCard prices={prices.data} />
           <StatementCard key={`statement of ${id}`} company={account.data} onChanged={account.reload} />
           <LedgerCard companyId={id} ledger={ledger} hasPrices={prices.data.size > 0} />
         </>

@@ -1,5 +1,5 @@
 // Prices as a table of countries and channels, to be read and edited. In: the list of the API. Out: rows, what an edit changes, and the
-// list again. Pure.
+// list again. A price that is scheduled has a key of its own, with its time. Pure.
 import type { Priced } from '../../../../../machines/channels.ts'
 import type { Schemas } from '../../api/schema.ts'
 import { editableMicros, parseAmount } from '../../data/amounts.ts'
@@ -18,28 +18,73 @@ export const PRICED_NAMES: Readonly<Record<Priced, string>> = { ...CHANNEL_NAMES
 
 export type CellKey = `${Priced}:${string}`
 
-export const cellKey = (priced: Priced, country: string): CellKey => `${priced}:${country}`
+/** `effectiveAt`: of a price that is scheduled, as the API writes it. */
+export const cellKey = (priced: Priced, country: string, effectiveAt?: string): CellKey =>
+  effectiveAt === undefined ? `${priced}:${country}` : `${priced}:${country}@${effectiveAt}`
+
+interface Cell {
+  priced: Priced
+  country: string
+  effectiveAt?: string
+}
+
+function cellOf(key: CellKey): Cell {
+  const [, priced, country = '', effectiveAt] = /^(\w+):([^@]+)(?:@(.+))?$/.exec(key) ?? []
+  return { priced: priced as Priced, country, ...(effectiveAt && { effectiveAt }) }
+}
+
+export interface ScheduledPrice extends Required<Cell> {
+  key: CellKey
+  micros: number
+}
+
+/** In the order in which they begin to hold. */
+export const scheduledIn = (prices: Prices): ScheduledPrice[] =>
+  [...prices]
+    .flatMap(([key, micros]) => {
+      const { effectiveAt, ...cell } = cellOf(key)
+      return effectiveAt === undefined ? [] : [{ key, ...cell, effectiveAt, micros }]
+    })
+    .sort((one, other) => Date.parse(one.effectiveAt) - Date.parse(other.effectiveAt))
+
+/** The changes of an edit hold from a later time on: what holds now stays. Null where one removes a price, which cannot be scheduled. */
+export function scheduleChanges(before: Prices, after: Prices, effectiveAt: string): Prices | null {
+  const scheduled = new Map(after)
+  for (const key of changedCells(before, after)) {
+    const { priced, country, effectiveAt: isScheduled } = cellOf(key)
+    if (isScheduled) continue
+    const [was, micros] = [before.get(key), after.get(key)]
+    if (micros === undefined) return null
+    if (was === undefined) scheduled.delete(key)
+    else scheduled.set(key, was)
+    scheduled.set(cellKey(priced, country, effectiveAt), micros)
+  }
+  return scheduled
+}
 
 /** Micro-units by message and country. */
 export type Prices = ReadonlyMap<CellKey, number>
 
 export const pricesOf = (list: readonly Price[]): Prices =>
-  new Map(list.map(({ channel, kind, country, micros }) => [cellKey(kind ?? channel, country), micros]))
+  new Map(
+    list.map(({ channel, kind, country, micros, effective_at }) => [
+      cellKey(kind ?? channel, country, effective_at),
+      micros,
+    ]),
+  )
 
 export const listOf = (prices: Prices): Price[] =>
   [...prices].map(([key, micros]) => {
-    const [priced, country] = key.split(':') as [Priced, string]
-    return priced === 'reply'
-      ? { channel: 'whatsapp', kind: priced, country, micros }
-      : { channel: priced, country, micros }
+    const { priced, country, effectiveAt } = cellOf(key)
+    const price: Price =
+      priced === 'reply' ? { channel: 'whatsapp', kind: priced, country, micros } : { channel: priced, country, micros }
+    return effectiveAt === undefined ? price : { ...price, effective_at: effectiveAt }
   })
 
-/** The countries with a price of their own, in the order of their codes; the default first. */
+/** The countries with a price of their own, now or later, in the order of their codes; the default first. */
 export const countriesOf = (prices: Prices): string[] => [
   ANY_COUNTRY,
-  ...[...new Set([...prices.keys()].map(key => key.slice(key.indexOf(':') + 1)))]
-    .filter(country => country !== ANY_COUNTRY)
-    .sort(),
+  ...[...new Set([...prices.keys()].map(key => cellOf(key).country))].filter(country => country !== ANY_COUNTRY).sort(),
 ]
 
 /** What a message costs there: a price of its own, else the default, else nothing. */
@@ -69,6 +114,20 @@ export function checkDraft(draft: Draft): CheckedDraft {
   }
   return { prices, errors }
 }
+
+/** One price that a change set, replaced or removed. */
+export interface PriceChange extends Cell {
+  /** Null where there was none, and where there is none now. */
+  was: number | null
+  micros: number | null
+}
+
+export const priceChanges = (before: Prices, after: Prices): PriceChange[] =>
+  changedCells(before, after).map(key => ({
+    ...cellOf(key),
+    was: before.get(key) ?? null,
+    micros: after.get(key) ?? null,
+  }))
 
 /** The cells that differ. */
 export const changedCells = (before: Prices, after: Prices): CellKey[] =>

@@ -11,6 +11,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { keepEdit, readEdit } from './kept-edit.ts'
 import { cellKey, countriesOf, countryLabel, PRICED_NAMES, type Prices, priceIn } from './price-table.ts'
 import { PricesForm } from './prices-form.tsx'
+import { ScheduledPrices } from './scheduled-prices.tsx'
 
 export interface PricesCardProps {
   prices: Prices
@@ -64,7 +65,10 @@ export function PricesCard({ prices, onSaved, reload }: PricesCardProps) {
             : `No price is set. ${onlyRole('operator', 'set prices')}`}
         </Empty>
       ) : (
-        <Table caption="Prices" columns={columns(prices)} rows={countriesOf(prices)} keyOf={country => country} />
+        <>
+          <Table caption="Prices" columns={columns(prices)} rows={countriesOf(prices)} keyOf={country => country} />
+          <ScheduledPrices prices={prices} />
+        </>
       )}
       {!mayEdit && prices.size > 0 && <p class="hint">{onlyRole('operator', 'set prices')}</p>}
     </Card>

@@ -13,7 +13,7 @@ import { useLeaveWarning } from '../../data/use-leave-warning.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Actions } from '../../ui/dialog.tsx'
-import { Select } from '../../ui/field.tsx'
+import { Select, TextField } from '../../ui/field.tsx'
 import { LeaveDialog } from '../../ui/leave-dialog.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -34,8 +34,10 @@ import {
   pricesOf,
   rebase,
   samePrices,
+  scheduleChanges,
 } from './price-table.ts'
 import { readAllPrices } from './read-prices.ts'
+import { ScheduledPrices } from './scheduled-prices.tsx'
 
 export interface PricesFormProps {
   saved: Prices
@@ -47,6 +49,7 @@ type PricesTrial = Schemas['PricesTrial']
 
 interface Question {
   trial: PricesTrial
+  wanted: Prices
   /** In: whether the prices were saved. */
   answer(isSaved: boolean | Promise<boolean>): void
 }
@@ -62,6 +65,8 @@ export function PricesForm({ saved, onSaved, onCancel }: PricesFormProps) {
   const change = useChange()
   const say = useToast()
   const { prices, errors } = checkDraft(draft)
+  const [from, setFrom] = useState('')
+  const [fromError, setFromError] = useState<string | undefined>()
   const changed = changedCells(base, prices).length
   const isChanged = changed > 0 || errors.size > 0
   const warning = useLeaveWarning(isChanged)
@@ -75,22 +80,35 @@ export function PricesForm({ saved, onSaved, onCancel }: PricesFormProps) {
     setRows(old => old.filter(one => one !== country))
     setDraft(old => new Map([...old].filter(([key]) => !PRICED.some(priced => key === cellKey(priced, country)))))
   }
+  /** What is saved: the fields as they are, or with their changes for later. */
+  function wantedPrices(): Prices | { error: string } {
+    if (from === '') return prices
+    const at = new Date(from).getTime()
+    if (!(at > Date.now())) return { error: 'Choose a time in the future, or none.' }
+    return (
+      scheduleChanges(base, prices, new Date(at).toISOString()) ?? {
+        error: 'A price can be replaced later, but not removed: set the amount that holds then.',
+      }
+    )
+  }
   /** Resolves to whether they were saved, after the question where one is asked first. */
   async function save(): Promise<boolean> {
     setShowErrors(true)
     setWasChanged(false)
-    if (errors.size > 0) return false
+    const wanted = wantedPrices()
+    setFromError('error' in wanted ? wanted.error : undefined)
+    if (errors.size > 0 || 'error' in wanted) return false
     let isSaved = false
     await change.run(async () => {
       if (await showOthersChange()) return
-      const found = await bodyOf(api.POST('/admin/v1/prices/try', { body: { prices: listOf(prices) } }))
-      isSaved = found.cut_off > 0 ? await ask(found) : await put()
+      const found = await bodyOf(api.POST('/admin/v1/prices/try', { body: { prices: listOf(wanted) } }))
+      isSaved = found.cut_off > 0 ? await ask(found, wanted) : await put(wanted)
     })
     return isSaved
   }
-  const ask = (trial: PricesTrial) =>
+  const ask = (trial: PricesTrial, wanted: Prices) =>
     new Promise<boolean>(answer => {
-      setQuestion({ trial, answer })
+      setQuestion({ trial, wanted, answer })
     })
   /** Resolves to whether there is one since the edit began. */
   async function showOthersChange(): Promise<boolean> {
@@ -102,8 +120,8 @@ export function PricesForm({ saved, onSaved, onCancel }: PricesFormProps) {
     setWasChanged(true)
     return true
   }
-  async function put(): Promise<boolean> {
-    const body = { prices: listOf(prices), replaces: listOf(base) }
+  async function put(wanted: Prices): Promise<boolean> {
+    const body = { prices: listOf(wanted), replaces: listOf(base) }
     const saved = await bodyOf(api.PUT('/admin/v1/prices', { body })).catch(async thrown => {
       // Others may have saved while the question or a step-up was open.
       if (Problem.from(thrown).status === 409 && (await showOthersChange())) return null
@@ -111,7 +129,11 @@ export function PricesForm({ saved, onSaved, onCancel }: PricesFormProps) {
     })
     if (saved === null) return false
     onSaved(pricesOf(saved.items))
-    say('The prices were saved. They apply within five seconds.')
+    say(
+      from === ''
+        ? 'The prices were saved. They apply within five seconds.'
+        : 'The prices were saved. The changes hold from the time that you chose.',
+    )
     return true
   }
   const [added, setAdded] = useState<string | null>(null)
@@ -188,11 +210,23 @@ export function PricesForm({ saved, onSaved, onCancel }: PricesFormProps) {
         ]}
         onChange={country => country && add(country)}
       />
+      <ScheduledPrices
+        prices={prices}
+        onWithdraw={({ key }) => setDraft(old => new Map([...old].filter(([one]) => one !== key)))}
+      />
+      <TextField
+        type="datetime-local"
+        label="Changes hold from"
+        hint="Your local time. Empty: at once."
+        value={from}
+        error={fromError}
+        onInput={setFrom}
+      />
       {wasChanged && (
         <Notice tone="warning">
           <p>
-            The prices were changed by another operator since you began, so nothing was saved. Their prices are shown
-            now, with your edits on top. Check them, then save again.
+            The prices have changed since you began, by another operator or because a scheduled one holds now, so
+            nothing was saved. They are shown now, with your edits on top. Check them, then save again.
           </p>
         </Notice>
       )}
@@ -218,7 +252,7 @@ export function PricesForm({ saved, onSaved, onCancel }: PricesFormProps) {
           action="Save prices"
           cancel="Keep editing"
           perform={async () => {
-            const saving = put()
+            const saving = put(question.wanted)
             question.answer(saving)
             // A refusal is shown in the form, where the prices are.
             await saving.catch(() => false)
@@ -287,7 +321,7 @@ function cutOffWords({ companies, cut_off }: PricesTrial): { title: string; text
     title: one ? 'Cut off 1 company?' : `Cut off ${cut_off} companies?`,
     text: `The balance of ${cut_off} of ${companies} ${companies === 1 ? 'company' : 'companies'} does not pay for messages at these prices. ${
       one ? 'Its' : 'Their'
-    } live sends will be refused with 402 within five seconds, until ${one ? 'it is' : 'they are'} credited. To avoid that, credit ${
+    } live sends will be refused with 402 once the prices hold, until ${one ? 'it is' : 'they are'} credited. To avoid that, credit ${
       one ? 'it' : 'them'
     } first.`,
   }

@@ -140,7 +140,7 @@ const LINES = [
 ] as const
 
 const COLUMNS: readonly Column<Row>[] = [
-  { name: 'App', show: ({ app_id }) => app_id ?? '–' },
+  { name: 'App', show: ({ app_id, app_name }) => <AppName id={app_id} name={app_name} /> },
   { name: 'Channel', show: ({ channel }) => (channel ? CHANNEL_NAMES[channel] : '–') },
   { name: 'Country', show: ({ country }) => country ?? '–' },
   { name: 'Provider', show: ({ provider }) => provider ?? 'none, or not known yet' },
@@ -150,10 +150,22 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: 'Charged again', align: 'right', show: row => times(row.recharged, row.recharged_micros) },
 ]
 
+/** Two apps may have the same name. */
+const AppName = ({ id, name }: { id: string | null; name: string | null }) =>
+  name === null ? (
+    (id ?? '–')
+  ) : (
+    <>
+      {name} <span class="soft">{id}</span>
+    </>
+  )
+
 const times = (count: number, micros: number): string => (count === 0 ? '–' : `${count}: ${formatChange(micros)}`)
 
 const KINDS: Readonly<Record<Exception['kind'], string>> = {
   accepted_twice: 'Accepted twice, charged once',
+  maybe_accepted_twice: 'Accepted once, and a call without an answer',
+  refunded_without_answer: 'Given back, and a provider that did not answer may have got it',
   refunded_and_delivered: 'Given back, then delivered: charged again',
   paid_without_acceptance: 'Paid, and no provider is known to have accepted it',
   overdrawn: 'Took the balance below zero',

@@ -10,6 +10,7 @@ export interface CountedRow {
   failed: number
   expired: number
   refused: number
+  spend_micros: number | null
   seconds_to_approve_p50: number | null
 }
 
@@ -26,6 +27,8 @@ export interface Figures {
   failed: number
   expired: number
   refused: number
+  /** What messages cost, in micro-units; null where it is not known, by provider. */
+  spend: number | null
   /** Approved by started; null when none was started. */
   conversion: number | null
   /** Delivered by delivered and failed, because what became of the other messages is not known; null when it is known
@@ -36,7 +39,7 @@ export interface Figures {
 }
 
 export function sumRows(rows: readonly CountedRow[]): Figures {
-  const sum = (name: Exclude<keyof CountedRow, 'seconds_to_approve_p50'>) =>
+  const sum = (name: Exclude<keyof CountedRow, 'seconds_to_approve_p50' | 'spend_micros'>) =>
     rows.reduce((total, row) => total + row[name], 0)
   const [started, approved] = [sum('started'), sum('approved')]
   const messages = {
@@ -53,11 +56,15 @@ export function sumRows(rows: readonly CountedRow[]): Figures {
     failed: sum('failed'),
     expired: sum('expired'),
     refused: sum('refused'),
+    spend: rows.reduce<number | null>(addKnown, 0),
     conversion: shareOf(approved, started),
     deliveryRate: hasNoReceipts(messages) ? null : shareOf(messages.delivered, knownOutcomes(messages)),
     seconds: middleOfMedians(rows),
   }
 }
+
+const addKnown = (sum: number | null, { spend_micros }: CountedRow): number | null =>
+  sum === null || spend_micros === null ? null : sum + spend_micros
 
 type Messages = Pick<Figures, 'withoutReceipt' | 'delivered' | 'messagesFailed'>
 
@@ -89,4 +96,5 @@ function middleOfMedians(rows: readonly CountedRow[]): number | null {
   return null
 }
 
-export const isEmpty = ({ started, messages, refused }: Figures): boolean => started + messages + refused === 0
+export const isEmpty = ({ started, messages, refused, spend }: Figures): boolean =>
+  started + messages + refused === 0 && !spend

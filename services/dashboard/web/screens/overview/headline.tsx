@@ -1,5 +1,6 @@
 // The figures of the period in large letters, each with its change against the period before, if that has any.
 import { useId } from 'preact/hooks'
+import { formatMicros } from '../../data/amounts.ts'
 import { countOf, formatCount, formatSeconds, formatShare } from '../../ui/figure-format.ts'
 import { type Comparison, compareCounts, compareSeconds, compareShares } from './comparison.ts'
 import { type Figures, hasNoReceipts, knownOutcomes } from './figures.ts'
@@ -57,6 +58,15 @@ export function Headline({ shown, over, before, range }: HeadlineProps) {
         good="down"
         range={range}
       />
+      {(shown.spend !== 0 || before.spend !== 0) && (
+        <Figure
+          name="Spend"
+          value={formatMicros(shown.spend ?? 0)}
+          detail="less what was given back"
+          change={compareCounts(over.spend ?? 0, before.spend ?? 0)}
+          range={range}
+        />
+      )}
     </section>
   )
 }

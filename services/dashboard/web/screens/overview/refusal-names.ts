@@ -8,6 +8,7 @@ const NAMES: Readonly<Record<Schemas['ErrorType'], string>> = {
   InvalidIdempotencyKeyError: 'The idempotency key is not valid',
   NoEnabledChannelError: 'No enabled channel reaches the recipient',
   GeoBlockedError: "The recipient's country is blocked",
+  RecipientBlockedError: 'The recipient wrote STOP',
   IpReputationBlockedError: 'The client address is known for abuse',
   InsufficientFundsError: 'The balance is not enough',
   RateLimitExceededError: 'A limit was reached',

@@ -1,5 +1,6 @@
 // The sums of the period by channel, country or provider, and of all together.
 import { useState } from 'preact/hooks'
+import { formatMicros } from '../../data/amounts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { formatCount, formatSeconds, formatShare } from '../../ui/figure-format.ts'
@@ -50,6 +51,8 @@ export function SplitTable({ by, parts, all }: { by: Dimension; parts: readonly 
     count('Attempts used up', sum => sum.failed),
     count('Expired', sum => sum.expired),
     count('Refused sends', sum => sum.refused),
+    // Where nothing costs anything, a column of zeros says nothing.
+    ...(all.spend && by !== 'provider' ? [SPEND] : []),
   ]
   return (
     <Card
@@ -70,6 +73,8 @@ export function SplitTable({ by, parts, all }: { by: Dimension; parts: readonly 
     </Card>
   )
 }
+
+const SPEND: Column<SumRow> = { name: 'Spend', align: 'right', show: ({ sum }) => formatMicros(sum.spend ?? 0) }
 
 const nameOf = ({ name, code }: SumRow) =>
   code === null ? (

@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks'
 import { DAY_MS } from '../../../../../infra/time.ts'
 import { api, bodyOf, type CallOptions, type Schemas } from '../../api/client.ts'
 import type { Problem } from '../../api/problem.ts'
+import { allPages } from '../../data/all-pages.ts'
 import { useKept } from '../../data/use-kept.ts'
 import { type Query, useQuery } from '../../data/use-query.ts'
 import type { Choice } from './choice.ts'
@@ -83,8 +84,17 @@ async function readRows(
     ...(mode === 'both' ? {} : { mode }),
     ...(by === undefined ? {} : { by }),
   }
-  const { items } = await bodyOf(api.GET('/admin/v1/apps/{id}/stats', { params: { path: { id }, query }, ...call }))
-  return items
+  const rows: StatsRow[] = []
+  const pages = allPages(({ cursor }) =>
+    bodyOf(
+      api.GET('/admin/v1/apps/{id}/stats', {
+        params: { path: { id }, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } },
+        ...call,
+      }),
+    ),
+  )
+  for await (const page of pages) rows.push(...page)
+  return rows
 }
 
 /** The API keeps them for 400 days. One less, because the clock of the browser may be late. */

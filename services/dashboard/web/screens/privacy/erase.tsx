@@ -1,5 +1,5 @@
-// Erases a person from all apps of a company, or from one. In: a number or an address. Out: after a confirmation that
-// says what is there, a report of what was erased.
+// Exports all that is kept about a person, or erases it, in all apps of a company or in one. In: a number or an address.
+// Out: a file in the browser's downloads; or, after a confirmation that says what is there, a report of what was erased.
 import { useState } from 'preact/hooks'
 import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
@@ -10,9 +10,10 @@ import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
+import { fileNameOf, saveFile } from '../../ui/export-button.tsx'
 import { Switch, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Notice } from '../../ui/notice.tsx'
+import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { erasureReport, foundSentence, maskTyped, recipientProblem } from './erasure-report.ts'
 
@@ -37,20 +38,31 @@ export function Erase() {
   const app = useApp()
   const company = useCompany()
   const mayErase = useMay('developer')
+  const mayExport = useMay('owner')
   const [everywhere, setEverywhere] = useState(true)
   const [recipient, setRecipient] = useState('')
   const [found, setFound] = useState<Found | null>(null)
   const [erased, setErased] = useState<Erased | null>(null)
   const [typo, setTypo] = useState<string | undefined>()
   const looking = useChange()
+  const exporting = useChange()
   const place = everywhere ? `all apps of ${company.name}` : `the app ${app.name}`
+
+  const isTypedRight = (): boolean => {
+    const wrong = recipientProblem(recipient)
+    setTypo(wrong)
+    return wrong === undefined
+  }
+
+  const exportData = () =>
+    exporting.run(async () => {
+      if (isTypedRight()) await savePerson(everywhere ? await appIdsOf(company.id) : [app.id], recipient.trim())
+    })
 
   const look = () =>
     looking.run(async () => {
       setErased(null)
-      const wrong = recipientProblem(recipient)
-      setTypo(wrong)
-      if (wrong === undefined) setFound(await findPerson(company.id, everywhere ? {} : { app_id: app.id }, recipient))
+      if (isTypedRight()) setFound(await findPerson(company.id, everywhere ? {} : { app_id: app.id }, recipient))
     })
 
   const erase = async ({ recipient: confirmed, masked }: Found) => {
@@ -65,7 +77,10 @@ export function Erase() {
   }
 
   return (
-    <Card title="Erase a person" lead="All data of one phone number or email address, in live and in test mode.">
+    <Card
+      title="A person's data"
+      lead="All that is kept of one phone number or email address, in live and in test mode. Export it for a person who asks for it, or erase it."
+    >
       <Form change={looking} onSubmit={look}>
         <TextField
           label="Recipient"
@@ -86,7 +101,12 @@ export function Erase() {
           <Button look="danger" type="submit" busy={looking.busy} disabled={!mayErase}>
             Erase
           </Button>
+          <Button busy={exporting.busy} disabled={!mayExport} onClick={exportData}>
+            Export
+          </Button>
         </div>
+        {exporting.problem && <ProblemNotice problem={exporting.problem} />}
+        {mayErase && !mayExport && <p class="soft">{onlyRole('owner', 'export what is kept about a person')}</p>}
         {!mayErase && <p class="soft">{onlyRole('developer', 'erase a person')}</p>}
       </Form>
       <div role="status">{erased && <Report {...erased} />}</div>
@@ -112,6 +132,36 @@ export function Erase() {
       )}
     </Card>
   )
+}
+
+/** One file: the export of the app, or a list of those of all apps. */
+async function savePerson(appIds: readonly string[], recipient: string): Promise<void> {
+  const parts: BlobPart[] = []
+  let name = ''
+  for (const id of appIds) {
+    const { data, response } = await api.POST('/admin/v1/apps/{id}/export', {
+      params: { path: { id } },
+      body: { recipient },
+      parseAs: 'blob',
+    })
+    if (!data) return
+    parts.push(data)
+    name = fileNameOf(response)
+  }
+  const joined = parts.flatMap((part, at) => (at === 0 ? [part] : [',', part]))
+  const content = parts.length === 1 ? parts : ['[', ...joined, ']']
+  saveFile(new Blob(content, { type: 'application/json' }), name)
+}
+
+async function appIdsOf(companyId: string): Promise<string[]> {
+  const ids: string[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const params = { path: { id: companyId }, query: cursor === undefined ? {} : { cursor } }
+    const page = await bodyOf(api.GET('/admin/v1/companies/{id}/apps', { params }))
+    ids.push(...page.items.map(({ id }) => id))
+    cursor = page.next_cursor
+  }
+  return ids
 }
 
 async function findPerson(companyId: string, where: { app_id?: string }, typed: string): Promise<Found> {

@@ -24,6 +24,7 @@ const SENTENCES: readonly [keyof Erasure, (count: number, erasure: Erasure) => s
   ['counters', count => `${counted(count, 'counter', 'counters')} of limits`],
   ['refusals', count => `${counted(count, 'refused send or resend', 'refused sends and resends')}`],
   ['decisions', count => `${counted(count, 'decision', 'decisions')} of the fraud guard`],
+  ['rules', count => `the name in ${counted(count, 'STOP', 'STOPs')}, which hold on`],
   ['blocks', count => `the place in ${counted(count, 'block', 'blocks')} of numbers of the fraud guard`],
   ['idempotency_keys', count => counted(count, 'idempotency key', 'idempotency keys')],
 ]

@@ -1,4 +1,4 @@
-// Privacy: erase a person, decide how long data is kept, and see the keys that seal it.
+// Privacy: export or erase a person's data, decide how long data is kept, and see the keys that seal it.
 import { useMay } from '../../data/session.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { DataKeys } from './data-keys.tsx'
@@ -11,7 +11,7 @@ export default function Privacy() {
   return (
     <Screen
       title="Privacy"
-      lead="What is kept about a person, for how long, and how to erase it. Codes are never stored."
+      lead="What is kept about a person, for how long, and how to export or erase it. Codes are never stored."
     >
       <Erase />
       <div class="columns">

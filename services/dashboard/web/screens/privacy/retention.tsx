@@ -1,4 +1,5 @@
-// How long the app keeps verifications. A shorter time erases older ones, so it is confirmed first.
+// How long the app keeps verifications. A shorter time erases older ones, so it is confirmed first, and in force a day later: until
+// then the card says so, and has a button that undoes it.
 import { useState } from 'preact/hooks'
 import { SETTING_FIELDS } from '../../../apps/settings.data.ts'
 import { api, bodyOf } from '../../api/client.ts'
@@ -14,22 +15,27 @@ import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Notice, ProblemNotice } from '../../ui/notice.tsx'
+import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
 export function Retention() {
   const app = useApp()
   const { replaceApp } = useTenant()
   const mayChange = useMay('developer')
+  const mayShorten = useMay('owner')
   // The list of apps was read when the page was opened.
   const params = { path: { id: app.id } }
   const readApp = () => getApp(app.id)
   const fresh = useQuery(`retention of ${app.id}`, readApp)
-  const storedDays = (fresh.data ?? app).settings.retention_days
+  const { settings, pending_retention: pending } = fresh.data ?? app
+  const storedDays = settings.retention_days
   // Null: not edited, so the field shows what is stored.
   const [typed, setTyped] = useState<string | null>(null)
   const days = typed ?? String(storedDays)
   const [asked, setAsked] = useState(false)
   const change = useChange()
+  const undoing = useChange()
   const say = useToast()
 
   // An empty field is 0, which the API refuses in words beside the field.
@@ -49,17 +55,38 @@ export function Retention() {
           detail: `Another person has changed it to ${daysWords(theirs)} meanwhile, so nothing was saved. Check it, then save again.`,
         })
       })
-      fresh.replace(changed)
-      replaceApp(changed)
-      setTyped(null)
+      show(changed)
       say('The retention was saved.')
     })
+  const undo = () =>
+    undoing.run(async () => {
+      const body = { settings: { retention_days: storedDays } }
+      show(await bodyOf(api.PATCH('/admin/v1/apps/{id}', { params, body })))
+      say(`Verifications stay for ${daysWords(storedDays)}.`)
+    })
+  const show = (changed: typeof app): void => {
+    fresh.replace(changed)
+    replaceApp(changed)
+    setTyped(null)
+  }
 
   return (
     <Card
       title="Retention"
       lead="Afterwards everything of a verification is erased automatically: recipient, client address, messages, timeline."
     >
+      {pending && (
+        <Notice tone="warning">
+          <p>
+            From <Time at={pending.effective_at} /> on, verifications are kept for {daysWords(pending.retention_days)}{' '}
+            only, and older ones are erased. Until then it can be undone.
+          </p>
+          <Button busy={undoing.busy} disabled={!mayChange} onClick={undo}>
+            Keep them for {daysWords(storedDays)}
+          </Button>
+          {undoing.problem && <ProblemNotice problem={undoing.problem} />}
+        </Notice>
+      )}
       <Form change={change} onSubmit={async () => (isShorter ? setAsked(true) : void (await save()))}>
         <TextField
           label="Days"
@@ -77,6 +104,7 @@ export function Retention() {
           </Button>
         </div>
         {!mayChange && <p class="soft">{onlyRole('developer', 'change it')}</p>}
+        {mayChange && !mayShorten && <p class="soft">{onlyRole('owner', 'make it shorter')}</p>}
       </Form>
       {asked && (
         <Confirm
@@ -87,9 +115,9 @@ export function Retention() {
           onClose={() => setAsked(false)}
         >
           <p>
-            Now they are kept for {daysWords(storedDays)}. All verifications of {app.name} that are older than{' '}
-            {daysWords(retention_days)} are erased within minutes: recipient, client address, messages, timeline. This
-            cannot be undone.
+            Now they are kept for {daysWords(storedDays)}. In 24 hours, all verifications of {app.name} that are older
+            than {daysWords(retention_days)} are erased: recipient, client address, messages, timeline. Until then this
+            can be undone here, afterwards it cannot. The owners of the company are told.
           </p>
         </Confirm>
       )}

@@ -1,6 +1,7 @@
 // The calls of the screen. In: an app, a provider and what is to be done. Out: what the API answers; a refusal is thrown.
 import { isProviderType, type ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import { api, bodyOf, type CallOptions, type Schemas } from '../../api/client.ts'
+import { allPages } from '../../data/all-pages.ts'
 import type { Placed } from './provider-order.ts'
 
 /** One whose type this release does not know is shown and deleted, and nothing else: `isKnown` tells. */
@@ -10,9 +11,15 @@ export const isKnown = ({ type }: Provider): boolean => isProviderType(type)
 
 const pathOf = (id: string, name: string) => ({ params: { path: { id, name } } })
 
-export const listProviders = async (appId: string, call?: CallOptions): Promise<Provider[]> =>
-  (await bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path: { id: appId } }, ...call })))
-    .items as Provider[]
+export async function listProviders(appId: string, call?: CallOptions): Promise<Provider[]> {
+  const all: Provider[] = []
+  const pages = allPages(({ cursor }) => {
+    const params = { path: { id: appId }, query: cursor === undefined ? {} : { cursor } }
+    return bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params, ...call }))
+  })
+  for await (const page of pages) all.push(...(page as Provider[]))
+  return all
+}
 
 export const getProvider = (appId: string, name: string): Promise<Provider> =>
   bodyOf(api.GET('/admin/v1/apps/{id}/providers/{name}', pathOf(appId, name))) as Promise<Provider>

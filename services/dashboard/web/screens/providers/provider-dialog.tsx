@@ -40,7 +40,7 @@ const COST_WORDS = {
 export interface ProviderDialogProps {
   /** Null for a new one. */
   provider: Provider | null
-  /** Of a new one, where it is known already. */
+  /** The channel of a new provider, where it is known already. */
   channel: Channel | null
   /** The names that are taken. */
   taken: readonly string[]

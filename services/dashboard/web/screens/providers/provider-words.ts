@@ -72,7 +72,7 @@ export function deletionWords({ channel, type, paused }: Stopped, alone: boolean
 
 type Stopped = Pick<Schemas['Provider'], 'channel' | 'type' | 'paused'>
 
-/** Of the last provider of the channel that sends. */
+/** What is said of the last provider of the channel that sends. */
 export function stopWords(channel: Channel, isConsole: boolean): string {
   if (isConsole && channel === 'email')
     return 'No other one sends sign-in codes: people can no longer sign in to this dashboard with a code by email.'

@@ -9,7 +9,7 @@ import { formatDecimal } from '../../ui/figure-format.ts'
 type Row = Schemas['RouteRow']
 
 export interface CountryRows {
-  /** Of the field that chooses it. */
+  /** The key of the field that chooses it. */
   key: string
   country: string | null
   messages: number

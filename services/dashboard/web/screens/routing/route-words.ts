@@ -22,6 +22,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
   InvalidRecipientError:
     'A send is refused: this is no valid phone number with its country code, and no email address.',
   GeoBlockedError: "A send is refused: the number's country is blocked under Limits and fraud.",
+  RecipientBlockedError:
+    'A send is refused: the recipient wrote STOP on every channel that could be used. Nothing is sent until they write START there.',
   NoEnabledChannelError:
     'A send is refused: no channel of the order is switched on, can reach this recipient and has a provider for it.',
 }

@@ -1,5 +1,6 @@
-// The apps of the company. Developers create, rename, close and reopen them.
+// The apps of the company. Developers create, rename, close and reopen them, and owners delete them.
 import { useState } from 'preact/hooks'
+import { CONSOLE_COMPANY_ID } from '../../../../domain/tenancy/console.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
@@ -19,8 +20,9 @@ import { PagedTable } from '../../ui/paged-table.tsx'
 import { type Column, RowActions } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { DeleteDialog, isDeletable } from './delete-dialog.tsx'
 
-type Open = { what: 'create' } | { what: 'rename' | 'close'; app: App } | null
+type Open = { what: 'create' } | { what: 'rename' | 'close' | 'delete'; app: App } | null
 
 const NAME_HINT = 'Your users read it in their messages.'
 
@@ -28,9 +30,10 @@ const nameId = ({ id }: App): string => `name-of-${id}`
 
 export function AppsCard() {
   const company = useCompany()
-  const { app: chosen, reload } = useTenant()
+  const { app: chosen, apps: listed, reload } = useTenant()
   const { chooseApp } = useTenantChoice()
   const mayChange = useMay('developer')
+  const mayDelete = useMay('owner') && company.id !== CONSOLE_COMPANY_ID
   const [open, setOpen] = useState<Open>(null)
   const say = useToast()
   const reopening = useChange()
@@ -50,6 +53,13 @@ export function AppsCard() {
     await bodyOf(api.PATCH('/admin/v1/apps/{id}', { params: { path: { id: app.id } }, body }))
     await shown(sentence)
   }
+  const remove = async (app: App) => {
+    await api.DELETE('/admin/v1/apps/{id}', { params: { path: { id: app.id } } })
+    const other = listed.find(({ id }) => id !== app.id)
+    // The address may name it.
+    if (app.id === chosen?.id && other) chooseApp(other.id)
+    await shown(`The app ${app.name} was deleted.`)
+  }
 
   const columns: Column<App>[] = [
     {
@@ -58,6 +68,11 @@ export function AppsCard() {
         <span>
           <span id={nameId(app)}>{app.name}</span> {app.id === chosen?.id && <Badge tone="info">Shown now</Badge>}{' '}
           {app.closed_at && <Badge tone="warning">Closed</Badge>}
+          {app.closed_at && !isDeletable(app) && (
+            <span class="soft team-deletable">
+              Can be deleted from <Time at={app.deletable_at} day /> on
+            </span>
+          )}
         </span>
       ),
     },
@@ -98,6 +113,11 @@ export function AppsCard() {
               onClick={() => reopening.run(() => patch(app, { closed: false }, `The app ${app.name} is open again.`))}
             >
               Reopen app
+            </Button>
+          )}
+          {mayDelete && isDeletable(app) && (
+            <Button look="quiet danger" aria-describedby={nameId(app)} onClick={() => setOpen({ what: 'delete', app })}>
+              Delete app
             </Button>
           )}
         </RowActions>
@@ -143,8 +163,22 @@ export function AppsCard() {
           onClose={close}
         >
           <p>All of its keys are refused within seconds: no code is sent or checked any more.</p>
-          <p>Its data is kept as long as its settings say. You can reopen it at any time.</p>
+          <p>
+            Its data is kept as long as its settings say. You can reopen it at any time; 30 days after, an owner can
+            delete it for good.
+          </p>
         </Confirm>
+      )}
+      {open?.what === 'delete' && (
+        <DeleteDialog name={open.app.name} action="Delete this app" perform={() => remove(open.app)} onClose={close}>
+          <p>
+            Its settings, keys, providers, endpoints, verifications, events and statistics are deleted, within minutes.
+            Nothing brings them back.
+          </p>
+          <p>
+            What it has cost stays in the ledger and on statements, and who changed it in the audit log, with its name.
+          </p>
+        </DeleteDialog>
       )}
     </Card>
   )

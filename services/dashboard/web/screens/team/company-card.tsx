@@ -1,9 +1,9 @@
-// The company itself. Owners rename it; operators close and reopen it, and create others.
+// The company itself. Owners rename it, and delete it once it is closed for long enough; operators close and reopen it, and create others.
 import { useState } from 'preact/hooks'
 import { CONSOLE_COMPANY_ID } from '../../../../domain/tenancy/console.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { onlyRole } from '../../data/role-words.ts'
-import { useMay } from '../../data/session.tsx'
+import { useMay, useSessionControl } from '../../data/session.tsx'
 import { useCompany, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { useTenantChoice } from '../../data/use-tenant-choice.ts'
@@ -18,16 +18,18 @@ import { NameDialog } from '../../ui/name-dialog.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { DeleteDialog, isDeletable } from './delete-dialog.tsx'
 import { NumbersDialog } from './numbers-dialog.tsx'
 
 export function CompanyCard() {
   const company = useCompany()
-  const { reload } = useTenant()
+  const { companies, reload } = useTenant()
   const { chooseCompany } = useTenantChoice()
+  const { check } = useSessionControl()
   const mayRename = useMay('owner')
   const isOperator = useMay('operator')
   const isConsole = company.id === CONSOLE_COMPANY_ID
-  const [open, setOpen] = useState<'create' | 'rename' | 'numbers' | 'close' | null>(null)
+  const [open, setOpen] = useState<'create' | 'rename' | 'numbers' | 'close' | 'delete' | null>(null)
   const say = useToast()
   const reopening = useChange()
   const close = () => setOpen(null)
@@ -42,6 +44,15 @@ export function CompanyCard() {
     say(`The company ${name} was created. Create its first app.`)
     await reload()
     chooseCompany(id)
+  }
+  const remove = async () => {
+    await api.DELETE('/admin/v1/companies/{id}', { params: { path: { id: company.id } } })
+    // It was the company of the viewer's session.
+    if (!isOperator) return check()
+    say(`${company.name} was deleted.`)
+    const other = companies.find(({ id }) => id !== company.id && id !== CONSOLE_COMPANY_ID)
+    if (other) chooseCompany(other.id)
+    await reload()
   }
   return (
     <Card
@@ -67,6 +78,11 @@ export function CompanyCard() {
             <Time at={company.closed_at} />
           </Fact>
         )}
+        {company.closed_at && !isConsole && !isDeletable(company) && (
+          <Fact name="Deletable">
+            From <Time at={company.deletable_at} day /> on
+          </Fact>
+        )}
       </dl>
       {reopening.problem && <ProblemNotice problem={reopening.problem} />}
       {mayRename && (
@@ -84,6 +100,11 @@ export function CompanyCard() {
               onClick={() => reopening.run(() => patch({ closed: false }, `${company.name} is open again.`))}
             >
               Reopen company
+            </Button>
+          )}
+          {!isConsole && isDeletable(company) && (
+            <Button look="danger" onClick={() => setOpen('delete')}>
+              Delete company
             </Button>
           )}
         </Actions>
@@ -117,7 +138,18 @@ export function CompanyCard() {
         >
           <p>The keys of all its apps are refused within seconds: no code is sent or checked any more.</p>
           <p>Its people can still sign in and read. Its data is kept; you can reopen it at any time.</p>
+          <p>30 days after, you or an owner can delete it for good.</p>
         </Confirm>
+      )}
+      {open === 'delete' && (
+        <DeleteDialog name={company.name} action="Delete this company" perform={remove} onClose={close}>
+          <p>
+            All of its apps are deleted with what belongs to them, and its people with their sessions. What is left of
+            its balance is not paid out. Nothing brings them back.
+          </p>
+          <p>Its ledger and its audit log stay, for the operators of this deployment.</p>
+          {!isOperator && <p>You are signed out at once.</p>}
+        </DeleteDialog>
       )}
     </Card>
   )

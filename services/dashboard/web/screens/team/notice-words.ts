@@ -8,6 +8,7 @@ const LABELS: Record<EventType, string> = {
   'ops.endpoint_paused': 'Endpoint paused',
   'ops.provider_open': 'Provider failing',
   'ops.provider_silent': 'Provider silent',
+  'ops.retention_shortened': 'Retention shortened',
 }
 
 export const noticeLabel = (type: EventType): string => LABELS[type]

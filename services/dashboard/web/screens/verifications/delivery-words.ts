@@ -143,10 +143,11 @@ interface Failure {
 }
 
 /** What came after the failure: a receipt of its arrival, and whether it is paid. */
-function tellLateReceipt({ late_receipt, charge }: Delivery, story: DeliveryStory): DeliveryStory {
+function tellLateReceipt({ late_receipt, charge, reason }: Delivery, story: DeliveryStory): DeliveryStory {
   const after = [story.sentence]
   if (late_receipt) after.push('A later receipt said that it had arrived.')
-  if (charge) after.push(`It is paid, because ${late_receipt ? 'it arrived' : 'its code was entered'}.`)
+  const paidBecause = reason === 'superseded' ? 'a provider may have got it' : 'its code was entered'
+  if (charge) after.push(`It is paid, because ${late_receipt ? 'it arrived' : paidBecause}.`)
   return late_receipt
     ? { arrival: 'arrived', sentence: after.join(' '), remedies: [] }
     : { ...story, sentence: after.join(' ') }

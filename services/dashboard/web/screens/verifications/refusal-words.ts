@@ -33,6 +33,12 @@ const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
     todo: 'Allow the country if you want to send there.',
     screen: '/limits',
   },
+  RecipientBlockedError: {
+    title: 'Stopped by the recipient',
+    means: 'The person wrote STOP on every channel that could be used.',
+    todo: 'Nothing is sent until they write START there. Ask for another number, or use another channel.',
+    screen: '/limits',
+  },
   InsufficientFundsError: {
     title: 'Not enough money',
     means: "The company's balance does not cover the price of the message.",

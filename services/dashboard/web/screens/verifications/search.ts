@@ -23,7 +23,7 @@ export interface Search {
   channel: Channel | ''
   country: string
   mode: Mode | ''
-  /** Of the latest message. */
+  /** The state of the latest message. */
   delivery: Delivery | ''
   /** `<name>=<value>`. */
   metadata: string

@@ -8,7 +8,7 @@ export interface TabsProps<T extends string> {
   label: string
   tabs: readonly { id: T; name: string; href: string }[]
   chosen: T
-  /** Of the chosen tab. */
+  /** What the chosen tab shows. */
   children: ComponentChildren
 }
 

@@ -23,7 +23,7 @@ const PAYLOADS = [
 export interface EndpointDialogProps {
   /** Absent for a new one. */
   endpoint?: Endpoint
-  /** Of an endpoint that was just added. */
+  /** The secret of an endpoint that was just added. */
   secret: string | null
   onSaved(endpoint: Endpoint, secret: string | null): Promise<void>
   onClose(): void

@@ -48,11 +48,11 @@ const undelivered = (id: number, name: string, description: string) => ({
   ],
 })
 const receipt = { kind: 'receipt', delivery_id: DELIVERY_ID, reference: messageId } as const
-const unreachable = (vendorCode: string, vendorText: string) => [
+const unreachable = (vendorCode: string, vendorText: string, more: { unsubscribed?: true } = {}) => [
   {
     ...receipt,
     status: 'failed' as const,
-    failure: { reason: 'recipient_unreachable' as const, vendorCode, vendorText },
+    failure: { reason: 'recipient_unreachable' as const, ...more, vendorCode, vendorText },
   },
 ]
 const password = 'a password of receipts'
@@ -147,7 +147,7 @@ export const CASE: VendorCase<'infobip'> = {
       [
         'a user who had the operator block the sender',
         undelivered(573, 'EC_SC_BLOCKED_BY_END_USER', 'Short code blocked by the end user'),
-        unreachable('EC_SC_BLOCKED_BY_END_USER', 'Short code blocked by the end user'),
+        unreachable('EC_SC_BLOCKED_BY_END_USER', 'Short code blocked by the end user', { unsubscribed: true }),
       ],
       [
         'an operator that says nothing until the message expires',

@@ -2,7 +2,12 @@
 // error codes, and its guides "Send your first message", "Receiving webhooks for messaging" and "Advanced opt-in/out management".
 import { Buffer } from 'node:buffer'
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { DestinationFault, ProviderFault, RecipientFault } from '../../../../../services/channel/provider.ts'
+import {
+  DestinationFault,
+  ProviderFault,
+  RecipientFault,
+  UnsubscribedFault,
+} from '../../../../../services/channel/provider.ts'
 import type { VendorCase } from '../../../../support/vendors/documented-vendors.ts'
 import { CALLBACK_URL, DELIVERY_ID, RECIPIENT } from '../../../../support/vendors/provider-fixtures.ts'
 import { startVendor, type VendorOptions } from '../../../../support/vendors/vendor.ts'
@@ -62,7 +67,7 @@ export const CASE: VendorCase<'telnyx'> = {
   },
   refusals: [
     [error(400, '40310', "Invalid 'to' address"), RecipientFault, 'it answered 400, 40310'],
-    [error(403, '40300', 'Blocked due to STOP message'), RecipientFault, 'it answered 403, 40300'],
+    [error(403, '40300', 'Blocked due to STOP message'), UnsubscribedFault, 'it answered 403, 40300'],
     // From "Send your first message", error response format: the sender is at fault.
     [
       {
