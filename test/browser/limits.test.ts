@@ -50,14 +50,6 @@ const chooseFile = (page: Page, text: string): Promise<void> =>
     .setInputFiles({ name: 'ours.txt', mimeType: 'text/plain', buffer: Buffer.from(text) })
 
 describeInBrowserOnce('the screen of limits and fraud', open => {
-  it('warns of stored settings that allow too many guesses', async () => {
-    const { page, countersign, app } = await open.shop()
-    const settings = { code: { length: 4 }, limits: { recipient_verify: [{ max: 8, seconds: 86_400 }] } }
-    await countersign.engines.store.docs('apps').modify({ _id: app }, { $set: { settings } })
-    await page.goto('/limits')
-    await page.getByText('limits.recipient_verify allows 16 guesses per recipient and day').waitFor()
-  })
-
   it('lets a newcomer turn on the fraud guard, and says first what it would have refused', async () => {
     const viewer = await open.shop()
     const { page, admin, app } = viewer
