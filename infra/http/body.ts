@@ -15,9 +15,9 @@ export type ReadJson = (ctx: Context) => Promise<unknown>
 
 const JSON_TYPES = ['application/json', 'application/*+json']
 
-/** Members and items of a body, of all of them together: more than settings and what they replace have. To check them
- *  takes far longer than to read them, most of all where they are wrong. */
-export const MAX_VALUES = 10_000
+/** Members and items of a usual body, of all of them together. To check them takes far longer than to read them, most
+ *  of all where they are wrong. */
+export const MAX_VALUES = 2_000
 /** Far deeper than any request of ours. Code that walks a body may recurse within it. */
 const MAX_NESTING = 33
 

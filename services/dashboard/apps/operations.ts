@@ -16,7 +16,12 @@ import {
 import { type App, MAX_APPS } from '../../domain/tenancy/documents.ts'
 import { askedSettings, pendingRetention, settingsAt, storedSettings } from '../../domain/tenancy/pending-retention.ts'
 import { underPath } from '../../domain/tenancy/problems.ts'
-import { MAX_SETTINGS_BYTES, resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
+import {
+  MAX_SETTINGS_BYTES,
+  MAX_SETTINGS_VALUES,
+  resolveSettings,
+  type SettingsInput,
+} from '../../domain/tenancy/settings.ts'
 import { twilioSid } from '../../domain/tenancy/twilio-sids.ts'
 import { shownName } from '../../domain/tenancy/value-schemas.ts'
 import { principalOf, requireRole } from '../access.ts'
@@ -110,6 +115,7 @@ const APPS_READ_AT_ONCE = 2
 
 /** Settings, with room for escapes and nulls. */
 export const MAX_APP_BYTES = 1.25 * MAX_SETTINGS_BYTES
+export const MAX_APP_VALUES = 1.25 * MAX_SETTINGS_VALUES
 
 export const appOperations = [
   operation({
@@ -142,6 +148,7 @@ export const appOperations = [
       documentedAs: createBody.extend(documentedSettings).meta({ id: 'CreateAppRequest', description: 'A new app.' }),
       example: { name: 'Shop', settings: { routing: { default: ['sms'] } } },
       maxBytes: MAX_APP_BYTES,
+      maxValues: MAX_APP_VALUES,
     },
     answers: [ok(app, 'The new app.', example, 201)],
     refusals: [conflict('The company has as many apps as it may have.')],
@@ -207,6 +214,7 @@ export const appOperations = [
         .meta({ id: 'ChangeAppRequest', description: 'Changes an app.' }),
       example: { settings: { code: { length: 8 } } },
       maxBytes: 2 * MAX_APP_BYTES,
+      maxValues: 2 * MAX_APP_VALUES,
     },
     answers: [ok(app, 'The app.', example)],
     refusals: [conflict('Other settings are stored than `replaces` has.')],

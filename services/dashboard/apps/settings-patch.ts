@@ -11,27 +11,28 @@ import {
   writtenSettingsSchema,
 } from '../../domain/tenancy/settings.ts'
 
+/** An answer names no more problems (services/domain/errors.ts). */
+const MANY_PROBLEMS = 100
+
 /** Checks a patch by itself, once. What is returned merges it into stored settings, and checks what comes of that:
  *  again after a lost race. */
 export function preparePatch(patch: JsonObject): (stored: SettingsInput) => CheckResult<SettingsInput> {
   const size = settingsSizeProblems(patch)
   if (size.length > 0) return () => ({ ok: false, problems: size })
-  const problems = problemsOfPatch(patch)
-  return stored => applyPatch(stored, patch, problems)
-}
-
-export const patchSettings = (stored: SettingsInput, patch: JsonObject): CheckResult<SettingsInput> =>
-  preparePatch(patch)(stored)
-
-function problemsOfPatch(patch: JsonObject): InputProblem[] {
   const { names, values } = checkMembers(settingsSchema, withoutResets(patch))
-  return [
+  // The same would be found in the merged settings, and each problem takes its time.
+  if (values.length > MANY_PROBLEMS) return () => ({ ok: false, problems: [...names, ...values] })
+  const problems = [
     // Names are checked in the patch, because a null with a mistyped name leaves no trace in the merged settings.
     ...names,
     // An empty object is stored as no group, so the merged settings do not show one that stands in place of a value.
     ...values.filter(({ path }) => isJsonObject(memberAt(patch, path))),
   ]
+  return stored => applyPatch(stored, patch, problems)
 }
+
+export const patchSettings = (stored: SettingsInput, patch: JsonObject): CheckResult<SettingsInput> =>
+  preparePatch(patch)(stored)
 
 function applyPatch(
   stored: SettingsInput,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { DAY_MS } from '../../../infra/time.ts'
 import { resolveSettings } from '../../domain/tenancy/settings.ts'
 import { ok } from '../answers.ts'
-import { MAX_APP_BYTES, prepareSettings } from '../apps/operations.ts'
+import { MAX_APP_BYTES, MAX_APP_VALUES, prepareSettings } from '../apps/operations.ts'
 import { settingsPatch } from '../apps/settings-schemas.ts'
 import { operation } from '../operation.ts'
 import { validationProblem } from '../request-input.ts'
@@ -61,6 +61,7 @@ export const settingsTrialOperations = [
         until: '2030-01-08T00:00:00Z',
       },
       maxBytes: MAX_APP_BYTES,
+      maxValues: MAX_APP_VALUES,
     },
     answers: [ok(settingsTrial, 'What would have been.', example)],
     // Each takes seconds of the processor, which other calls need too.

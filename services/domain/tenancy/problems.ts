@@ -12,10 +12,9 @@ export interface InputProblem {
 export type CheckResult<T> = { ok: true; value: T } | { ok: false; problems: InputProblem[] }
 
 export function check<S extends z.ZodType>(schema: S, input: unknown): CheckResult<z.output<S>> {
-  const { result, problemsOf } = parse(schema, input)
+  const { result, issues, problemsOf } = parse(schema, input)
   const hidden = result.success ? hiddenMembersAndHalfCharacters(input) : hiddenMembers(input)
   if (result.success && hidden.length === 0) return { ok: true, value: result.data }
-  const issues = result.success ? [] : result.error.issues
   return { ok: false, problems: unique([...issues.flatMap(problemsOf), ...hidden]) }
 }
 
@@ -31,8 +30,7 @@ export function checkMembers<S extends z.ZodType>(
   schema: S,
   input: unknown,
 ): MemberProblems & { value: z.output<S> | null } {
-  const { result, problemsOf } = parse(schema, input)
-  const issues = result.error?.issues ?? []
+  const { result, issues, problemsOf } = parse(schema, input)
   const hidden = hiddenMembers(input)
   const inNames = issues.filter(({ code }) => code === 'unrecognized_keys' || code === 'invalid_key')
   const inValues = issues.filter(({ code }) => code !== 'unrecognized_keys')
@@ -78,7 +76,7 @@ function parse<S extends z.ZodType>(schema: S, input: unknown) {
     const path = dottedPath(issue.path)
     if (issue.code === 'unrecognized_keys') {
       const names = namesByPath.get(path) ?? []
-      return issue.keys.map((key, at) => ({
+      return issue.keys.slice(0, MAX_TOLD).map((key, at) => ({
         path: dottedPath([...issue.path, key]),
         message: unknownMemberWords(key, at < MAX_EXPLAINED_NAMES ? names : []),
       }))
@@ -87,10 +85,12 @@ function parse<S extends z.ZodType>(schema: S, input: unknown) {
     if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => ({ path, message }))
     return [{ path, message: issue.message }]
   }
-  return { result, problemsOf }
+  return { result, issues: result.error?.issues.slice(0, MAX_TOLD) ?? [], problemsOf }
 }
 
-/** The most in one object. Finding the name that was meant takes time. */
+/** The most problems of a value, and unknown names in one object, that are put into words: far more than anyone reads. */
+const MAX_TOLD = 500
+/** The most of them for which the name that was meant is looked for, which takes time. */
 const MAX_EXPLAINED_NAMES = 20
 
 const namesOf = (schema: z.core.$ZodType | undefined): string[] =>
@@ -102,9 +102,9 @@ const hiddenMember = (name: string): { message: string } | null =>
 
 const hiddenMembers = (input: unknown): InputProblem[] => problemsWithin(input, hiddenMember)
 
-/** Asks about each member of each object. What is within a member that is a problem is not looked at. The members of an array have no names,
- *  and its texts are skipped because a list may hold millions of them. A path is written only for a problem: a body may hold a hundred
- *  thousand members, and it is checked before anything else is known about it. */
+/** Asks about each member of each object. What is within a member that is a problem is not looked at. The members of an
+ *  array have no names, and its texts are skipped because a list may hold millions of them. A path is written only for
+ *  a problem: a body may hold a hundred thousand members, and it is checked before anything else is known about it. */
 function problemsWithin(
   input: unknown,
   problemOf: (name: string, value: unknown) => { message: string; isOfOwner?: true } | null,

@@ -7,7 +7,7 @@ import { countValues, isJsonObject } from '../../../infra/json-object.ts'
 import { type AppSettings, declaredSettings, withDerivedDefaults } from '../../../machines/settings.ts'
 import { exceedsGuessBudget, type GuessSettings, guessBudget, guessesPerDay, MIN_GUESS_ODDS } from './guess-budget.ts'
 import { resolveDefaults } from './parse-stored.ts'
-import type { InputProblem } from './problems.ts'
+import { dottedPath, type InputProblem } from './problems.ts'
 
 const { verify_attempts, code, limits, channels } = declaredSettings.shape
 const { recipient, recipient_verify } = limits.unwrap().shape
@@ -86,7 +86,9 @@ function widgetProblems({ challenge, allowed_origins }: Pick<AppSettings, 'chall
 export const MAX_SETTINGS_BYTES = 256 * 1024
 /** Members and items of lists, of all of them together. More than all countries, languages and rules have, and few
  *  enough to be checked in a moment, however wrong they are. */
-const MAX_SETTINGS_VALUES = 4_000
+export const MAX_SETTINGS_VALUES = 4_000
+/** Of one list or group: more than there are countries. */
+const MAX_MEMBERS = 300
 /** In a channel: the language of each message is chosen among them. */
 const MAX_LANGUAGES = 100
 
@@ -99,9 +101,18 @@ export function settingsSizeProblems(settings: unknown): InputProblem[] {
   if (bytes > MAX_SETTINGS_BYTES)
     return [{ path: '', message: `take ${bytes} bytes as JSON, and may take ${MAX_SETTINGS_BYTES}` }]
   const texts = isJsonObject(settings) && isJsonObject(settings.texts) ? Object.entries(settings.texts) : []
-  return texts
+  const languages = texts
     .filter(([, byLanguage]) => isJsonObject(byLanguage) && Object.keys(byLanguage).length > MAX_LANGUAGES)
     .map(([channel]) => ({ path: `texts.${channel}`, message: `has more than ${MAX_LANGUAGES} languages` }))
+  return languages.length > 0 ? languages : crowded(settings)
+}
+
+/** The lists and groups with more members than one may have, by path. */
+function crowded(value: unknown, path: readonly string[] = []): InputProblem[] {
+  if (typeof value !== 'object' || value === null) return []
+  const members = Object.entries(value)
+  if (members.length <= MAX_MEMBERS) return members.flatMap(([name, member]) => crowded(member, [...path, name]))
+  return [{ path: dottedPath(path), message: `has ${members.length} members or items, and may have ${MAX_MEMBERS}` }]
 }
 
 const lacksBusinessNumber = (settings: z.input<typeof whatsapp> | undefined): boolean =>

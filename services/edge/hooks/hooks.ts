@@ -45,10 +45,11 @@ export interface HookDeps {
 /** Logins send the whole user along, with all that the app keeps of it. Of one that signs, the caller is known only when the whole body is
  *  read: who knows an app that has such a login can make the process hold this much. */
 const MAX_BODY_BYTES = 256 * 1024
+const MAX_BODY_VALUES = 10_000
 
 export function createHookRouter(deps: HookDeps): Router {
   const { tenancy, clock, refusals, calls, authenticate, callOtp, respond, reportMissingKey } = deps
-  const readJson = createReadJson(MAX_BODY_BYTES)
+  const readJson = createReadJson(MAX_BODY_BYTES, MAX_BODY_VALUES)
   const apps = createCache(app_id => tenancy.app(app_id), { ...TENANT_CACHE, clock })
   const recordRefusal = createRecordRefusal(refusals, 'message')
 

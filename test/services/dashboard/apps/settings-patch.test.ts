@@ -95,6 +95,7 @@ describe('a patch of settings', () => {
       email: Object.fromEntries(languages.map(tag => [tag, { text: '{code}', html: `{code}${'x'.repeat(49_000)}` }])),
     })
     const most: SettingsInput = { texts: mails(['en', 'de', 'fr', 'it', 'es']) }
+    const capsOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`X${at}`, at]))
     const problemsOf = (patch: Record<string, unknown>, to: SettingsInput = {}) => {
       const checked = patchSettings(to, patch)
       return checked.ok ? [] : checked.problems.map(({ path, message }) => `${path} ${message}`)
@@ -107,6 +108,10 @@ describe('a patch of settings', () => {
     expect(problemsOf({ allowed_countries: Array(5_000).fill('XX') })).to.deep.equal([
       ' have 5001 members and items together, and may have 4000',
     ])
+    expect(
+      problemsOf({ spend_caps: capsOf(300), routing: { countries: { BR: Array(301).fill('sms') } } }),
+    ).to.deep.equal(['routing.countries.BR has 301 members or items, and may have 300'])
+    expect(problemsOf(capsOf(301))).to.deep.equal([' has 301 members or items, and may have 300'])
     const tags = Array.from({ length: 101 }, (_, at) => `en-x-${at}`)
     const sms = Object.fromEntries(tags.map(tag => [tag, { text: '{code}' }]))
     expect(problemsOf({ texts: { sms } })).to.deep.equal(['texts.sms has more than 100 languages'])

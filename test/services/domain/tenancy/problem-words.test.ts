@@ -69,6 +69,12 @@ describe('the words for a refused value', () => {
       expect(problemsOf(schema, input)).to.deep.equal([`it.${name} is not known${hint}`])
     })
 
+  it('are put together for the first five hundred problems', () => {
+    const names = Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`x${at}`, 1]))
+    expect(problemsOf(z.strictObject({}), names)).to.have.length(500)
+    expect(problemsOf(z.array(z.string()), Array(501).fill(1))).to.have.length(500)
+  })
+
   it('are never zod’s own, for any settings', () => {
     const names = fc.constantFrom('locale', 'code', 'length', 'limits', 'recipient', 'routing', 'countries', 'channels')
     const leaf = fc.oneof(
