@@ -1,6 +1,7 @@
-// Says that an engine does not answer. In: what its adapter meets while it connects, and that its watch has lost it. Out: a log line after
-// the first second of a process, or at once for an engine that is lost later, and one every ten seconds after that, until the engine answers.
-// Each names the engine, its hosts without credentials, why, and what to do.
+// Says that an engine does not answer. In: what its adapter meets while it connects, and that its watch has lost it.
+// Out: a log line after the first second of a process, or at once for an engine that is lost later, and one every ten
+// seconds after that, until the engine answers. Each names the engine, its hosts without credentials, why, and what to
+// do.
 import type { Clock } from './clock.ts'
 import type { Logger } from './log/log.ts'
 import { scrub } from './log/scrub.ts'

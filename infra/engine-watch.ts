@@ -1,6 +1,7 @@
-// Knows whether an engine is away: it was asked, and has answered nothing for three seconds, not even a question of the watch's own. In: every
-// call of the engine, from its adapter. Out: whether it is away, for work that a caller waits for. Such work is refused at once while it is,
-// and no longer waited for once it is. Other work waits as long as the adapter says: it is better done late than begun again.
+// Knows whether an engine is away: it was asked, and has answered nothing for three seconds, not even a question of the
+// watch's own. In: every call of the engine, from its adapter. Out: whether it is away, for work that a caller waits
+// for. Such work is refused at once while it is, and no longer waited for once it is. Other work waits as long as the
+// adapter says: it is better done late than begun again.
 import type { Clock } from './clock.ts'
 import type { EngineWait } from './engine-wait.ts'
 import { createTimer } from './timeout.ts'

@@ -1,5 +1,5 @@
-// Compresses the answers of the operations that it stands before, where they are large and the client can read it. Small answers are sent as
-// they are: compressed they would save no packet.
+// Compresses the answers of the operations that it stands before, where they are large and the client can read it.
+// Small answers are sent as they are: compressed they would save no packet.
 import { Buffer } from 'node:buffer'
 import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'

@@ -218,8 +218,8 @@ function ownLayers(ctx: Context): { path: string | RegExp; methods: string[] }[]
   return literal.length > 0 ? literal : layers
 }
 
-/** What logs, metrics and traces call the route: the pattern of the path, which holds ids, and a metric label must take few values. Not `ctx._matchedRoute`: after a middleware
- *  refuses, that is the middleware's pattern. */
+/** What logs, metrics and traces call the route: the pattern of the path, which holds ids, and a metric label must take
+ *  few values. Not `ctx._matchedRoute`: after a middleware refuses, that is the middleware's pattern. */
 const routeOf = (ctx: Context): string => {
   const routes = matchedLayers(ctx)
     .filter(layer => layer.methods.includes(ctx.method))

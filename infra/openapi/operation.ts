@@ -1,6 +1,6 @@
-// How a service describes its HTTP API: one ApiPart, with an ApiOperation for each operation. document.ts joins the parts of all services into
-// one OpenAPI document. Bodies are zod schemas. One that has an `id` (`.meta({ id })`) becomes a component of that name; a request or an
-// answer must have one, because generators name their types after it.
+// How a service describes its HTTP API: one ApiPart, with an ApiOperation for each operation. document.ts joins the
+// parts of all services into one OpenAPI document. Bodies are zod schemas. One that has an `id` (`.meta({ id })`)
+// becomes a component of that name; a request or an answer must have one, because generators name their types after it.
 import { z } from 'zod'
 
 export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'

@@ -1,5 +1,6 @@
-// The TypeScript types of an OpenAPI document, in the shape that openapi-fetch takes. In: a document of ours, in which every object and enum
-// has a name. Out: the text of a module. It is JavaScript because the sources that import the module cannot be compiled before it is made.
+// The TypeScript types of an OpenAPI document, in the shape that openapi-fetch takes. In: a document of ours, in which
+// every object and enum has a name. Out: the text of a module. It is JavaScript because the sources that import the
+// module cannot be compiled before it is made.
 
 const lines = (entries, indent) => entries.map(entry => `${indent}${entry}\n`).join('')
 

@@ -1,5 +1,5 @@
-// Closes, reopens and deletes companies and apps. In: the stored document, `closed` of a request, and its caller. Out: what is to be stored.
-// What closing means is said at `Closable`.
+// Closes, reopens and deletes companies and apps. In: the stored document, `closed` of a request, and its caller. Out:
+// what is to be stored. What closing means is said at `Closable`.
 import { z } from 'zod'
 import { httpException } from '../../infra/http/problem.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'

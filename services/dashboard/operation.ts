@@ -1,5 +1,6 @@
-// An operation of the admin API is declared once: its method and path, who may call it, what it takes, answers and refuses, and its handler. The
-// declaration is what the router serves, with its guard, and its entry in the OpenAPI document.
+// An operation of the admin API is declared once: its method and path, who may call it, what it takes, answers and
+// refuses, and its handler. The declaration is what the router serves, with its guard, and its entry in the OpenAPI
+// document.
 
 import type { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
@@ -207,7 +208,8 @@ export const operationWith =
 
 export const operation = operationWith<AdminDeps>()
 
-/** The guard stands at the operation itself: `router.use` matches paths by rules of its own, which let `/ADMIN/v1/companies` pass unguarded. */
+/** The guard stands at the operation itself: `router.use` matches paths by rules of its own, which let
+ *  `/ADMIN/v1/companies` pass unguarded. */
 export function mountOperations<Deps>(
   router: Router,
   operations: readonly AdminOperation<Deps>[],

@@ -41,8 +41,9 @@ export const readQuery = <S extends z.ZodType>({ query }: { query: unknown }, sc
 
 export const notFound = (what: string): Problem => httpException(404, `There is no such ${what}.`)
 
-/** Refuses what does not exist or is being deleted, and what belongs to a company that the caller may not see. A company belongs to itself. A document without
- *  a company, such as a provider, belongs to the app that its path has found before. */
+/** Refuses what does not exist or is being deleted, and what belongs to a company that the caller may not see. A
+ *  company belongs to itself. A document without a company, such as a provider, belongs to the app that its path has
+ *  found before. */
 export async function getOr404<T extends Doc & { company_id?: string; deleted_at?: number }>(
   request: AdminRequest,
   docs: Pick<Docs<T>, 'get'>,

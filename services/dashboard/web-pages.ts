@@ -1,4 +1,5 @@
-// Serves the dashboard's pages. In: the site that `npm run build` made of web/. Out: answers at the paths of its files, and of every screen.
+// Serves the dashboard's pages. In: the site that `npm run build` made of web/. Out: answers at the paths of its files,
+// and of every screen.
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { httpException } from '../../infra/http/problem.ts'

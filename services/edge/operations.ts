@@ -1,5 +1,6 @@
-// The client API, /api/v1. An operation is declared once: its method and path, which keys may call it, what it takes, answers and refuses, and the
-// call that it makes to the OTP actor. The declaration is what router.ts serves, and its entry in the OpenAPI document.
+// The client API, /api/v1. An operation is declared once: its method and path, which keys may call it, what it takes,
+// answers and refuses, and the call that it makes to the OTP actor. The declaration is what router.ts serves, and its
+// entry in the OpenAPI document.
 import type { Context } from 'koa'
 import type { z } from 'zod'
 import {

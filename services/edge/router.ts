@@ -1,5 +1,6 @@
-// Serves the operations of the API. In: an HTTP request. Out: the OTP actor's answer. Every request is checked in the same order: path, key, body.
-// The OTP actor decides the rest: the edge holds no verification, it sends a call, waits and passes the answer on.
+// Serves the operations of the API. In: an HTTP request. Out: the OTP actor's answer. Every request is checked in the
+// same order: path, key, body. The OTP actor decides the rest: the edge holds no verification, it sends a call, waits
+// and passes the answer on.
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import type { Broker } from '../../infra/broker/broker.ts'

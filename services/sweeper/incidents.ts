@@ -1,6 +1,7 @@
 // Incidents that owners and endpoints are told of. In: balances, endpoints, circuit breakers, facts about routes and
-// retentions that become shorter, as the store has them. Out: a notice for each incident, which tell-notices.ts sends. An incident goes on until what was
-// wrong has been right for a while, or by a margin, so that what goes to and fro is one incident.
+// retentions that become shorter, as the store has them. Out: a notice for each incident, which tell-notices.ts sends.
+// An incident goes on until what was wrong has been right for a while, or by a margin, so that what goes to and fro is
+// one incident.
 //
 // Nothing is recorded where an incident happens, so a send, a call or a breaker costs no more for it, and a process
 // that dies loses none. An incident begins with one insert under a unique name. A process that was slow, or lost its

@@ -1,12 +1,12 @@
-// Copies the database while it is used. In: an open database, and a new folder. Out: a copy there, which a process can open like any data
-// folder. Writes go on meanwhile; those that are made before the copy begins are in it.
+// Copies the database while it is used. In: an open database, and a new folder. Out: a copy there, which a process can
+// open like any data folder. Writes go on meanwhile; those that are made before the copy begins are in it.
 //
-// Without checkpoints SQLite only appends to its log, and the database file stays as it is. So the file and then the log are a state of the
-// database: SQLite leaves out what is cut off at the end of a log. Another process copies, because closing a file releases the locks that
-// this process has on it.
+// Without checkpoints SQLite only appends to its log, and the database file stays as it is. So the file and then the
+// log are a state of the database: SQLite leaves out what is cut off at the end of a log. Another process copies,
+// because closing a file releases the locks that this process has on it.
 //
-// The log has the pages as they were before a document was removed, so it is emptied after erasures: not while it is copied, which would tear
-// the copy.
+// The log has the pages as they were before a document was removed, so it is emptied after erasures: not while it is
+// copied, which would tear the copy.
 //
 // The files are copied into a folder beside the new one, which gets its name when it is whole and on the disk: a copy
 // that is interrupted, by a loss of power too, does not look like a backup.
@@ -21,8 +21,8 @@ import { DATABASE_FILE, type Sqlite } from './sqlite.ts'
 
 export interface HotCopy {
   copyTo(folder: string): Promise<void>
-  /** Moves what is in the log to the database file and truncates the log, at once or when the copy under way ends. SQLite keeps the log below
-   *  a few megabytes by itself, so this takes milliseconds. Throws `Unavailable`. */
+  /** Moves what is in the log to the database file and truncates the log, at once or when the copy under way ends.
+   *  SQLite keeps the log below a few megabytes by itself, so this takes milliseconds. Throws `Unavailable`. */
   emptyLog(): void
   /** Ends the copy that is under way, and refuses others. Resolves once no program reads the files any more. */
   close(): Promise<void>

@@ -1,5 +1,6 @@
-// Creates the declared indexes; where the user may not, checks that they are there. Any other index is kept. One that exists with other options is an error that names it: the code
-// relies on unique and fast indexes, and a starting process must not decide to drop one.
+// Creates the declared indexes; where the user may not, checks that they are there. Any other index is kept. One that
+// exists with other options is an error that names it: the code relies on unique and fast indexes, and a starting
+// process must not decide to drop one.
 import { type Db, type IndexDescription, MongoServerError } from 'mongodb'
 import { Unavailable } from '../../unavailable.ts'
 import { keyOf } from '../index-coverage.ts'

@@ -1,5 +1,5 @@
-// The rotation of DATA_KEYS, and the erasure and the export of a recipient. The audit log keeps a fingerprint: an operator who knows the recipient can
-// prove the erasure, and no other reader of the log learns the recipient.
+// The rotation of DATA_KEYS, and the erasure and the export of a recipient. The audit log keeps a fingerprint: an
+// operator who knows the recipient can prove the erasure, and no other reader of the log learns the recipient.
 
 import { z } from 'zod'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'

@@ -1,6 +1,6 @@
-// What messages cost. In: the list of prices, of which some hold from a later time on. Out: the price of a message at a time. Nothing has to
-// happen when a scheduled price begins to hold: each process computes it from the list and the time of the message. The list is one
-// document, so a change of the prices is one write, and is never seen in part.
+// What messages cost. In: the list of prices, of which some hold from a later time on. Out: the price of a message at a
+// time. Nothing has to happen when a scheduled price begins to hold: each process computes it from the list and the
+// time of the message. The list is one document, so a change of the prices is one write, and is never seen in part.
 import type { Docs, RevisedDoc } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'
 import { collection } from '../../../infra/store/store.ts'

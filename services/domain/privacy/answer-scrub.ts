@@ -132,7 +132,8 @@ function hidesInBase64(text: string, names: readonly string[], layers = MAX_BASE
   return false
 }
 
-/** The part before the @ is a name of a person, also when the vendor leaves out the rest. Vendors leave out what follows a plus in it, too. */
+/** The part before the @ is a name of a person, also when the vendor leaves out the rest. Vendors leave out what
+ *  follows a plus in it, too. */
 function hideRecipient(text: string, personal: Personal | null): string {
   if (personal === null || !personal.recipient.includes('@')) return text
   const { recipient } = personal

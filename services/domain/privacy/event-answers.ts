@@ -1,6 +1,6 @@
-// What endpoints answered to events: opened for people to read, and erased. In: events. Out: their answers and traces erased,
-// and no answer kept from later calls. An event itself holds ids and outcomes, which identify no person once the verification is erased; but an
-// endpoint's answer may contain personal data.
+// What endpoints answered to events: opened for people to read, and erased. In: events. Out: their answers and traces
+// erased, and no answer kept from later calls. An event itself holds ids and outcomes, which identify no person once
+// the verification is erased; but an endpoint's answer may contain personal data.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Pipeline } from '../../../infra/store/docs.ts'

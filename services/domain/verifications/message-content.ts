@@ -67,7 +67,8 @@ export function renderContent(
   }
 }
 
-/** The life of a code that we did not make is known where its caller has told it. Below a minute nothing is said: it would be rounded up. */
+/** The life of a code that we did not make is known where its caller has told it. Below a minute nothing is said: it
+ *  would be rounded up. */
 function minutesOf(otp: Otp, delivery: Pick<Delivery, 'created_at'>): number | null {
   const { code, first_sent_at } = otp
   if (!('given' in code)) return minutesInText(validMs(otp, delivery))

@@ -1,7 +1,8 @@
 // An event as a receiver gets it. In: a stored event, the secrets that sign now, the time of this attempt. Out: the
 // bytes of its body, and the headers, with those of the signature. Pure.
 //   X-Webhook-*  Countersign's own: hex, of the current secret alone, keyed with its literal bytes.
-//   webhook-*    Standard Webhooks, which public libraries verify: base64, one signature per secret, so that receivers can follow a rotation.
+//   webhook-*    Standard Webhooks, which public libraries verify: base64, one signature per secret, so that receivers
+//                can follow a rotation.
 import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import type { EventDoc } from './documents.ts'

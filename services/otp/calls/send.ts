@@ -1,5 +1,6 @@
 // Accepts a send, or a message, whose code its caller made. It is a short saga, and every step can be repeated:
-//   check the recipient → claim the idempotency key → spend the challenge → plan → count against the limits → ask the fraud guard → pay → insert the verification
+//   check the recipient → claim the idempotency key → spend the challenge → plan → count against the limits →
+//   ask the fraud guard → pay → insert the verification
 // A refusal undoes the steps before it. A crash may leave a claim, which the next call with the same key takes over; counts, which slide
 // out of their windows; and a hold on the price, which the sweeper voids.
 
