@@ -64,7 +64,7 @@ async function putList(
       return from.kind === 'bootstrap' && from.digest === source.digest ? null : { $set: versionFields }
     },
   })
-  // `kept`: another process has written the same list in the meantime, so this process's version is not needed.
+  // `unchanged`: another process has written the same list in the meantime, so this process's version is not needed.
   const unused = outcome === 'unchanged' ? version : before
   if (unused !== null) await removeVersion(chunks, id, unused)
 }

@@ -67,7 +67,7 @@ const ensurePrices = (prices: readonly Price[], { store }: BootstrapDeps) =>
   retryAfterLostRace('the prices', async () => {
     const [docs, wanted] = [store.docs('prices'), sortPrices(prices)]
     const stored = await readPrices(docs)
-    if (sameJson(stored?.prices ?? [], wanted)) return 'kept'
+    if (sameJson(stored?.prices ?? [], wanted)) return 'unchanged'
     return (await savePrices(docs, stored, wanted)) ? 'changed' : LOST
   })
 

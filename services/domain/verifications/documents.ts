@@ -97,7 +97,7 @@ export interface SpentChallengeDoc extends Doc {
   /** The id of the call that used it, which may be delivered again. */
   command_id: string
   /** The call was delivered again, so neither delivery gives the challenge back. */
-  kept?: true
+  delivered_again?: true
   purge_at: Date
 }
 

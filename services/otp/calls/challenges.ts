@@ -108,10 +108,11 @@ export function createChallenges({ keyring, clock, spent, guard, metrics }: Chal
     const purge_at = new Date(expires_at + KEPT_AFTER_EXPIRY_MS)
     const [answer] = await spent.insert([{ _id, command_id, purge_at }])
     if (answer === 'inserted')
-      return { undo: async () => void (await spent.remove({ _id, command_id, kept: { $exists: false } }, 1)) }
-    // A call that is delivered twice may be accepted by either delivery. So that the other one does not give its
-    // challenge back, it is kept.
-    return (await spent.modify({ _id, command_id }, { $set: { kept: true } })) ? NO_RESERVATION : null
+      return {
+        undo: async () => void (await spent.remove({ _id, command_id, delivered_again: { $exists: false } }, 1)),
+      }
+    // A call that is delivered twice may be accepted by either delivery. So neither gives its challenge back.
+    return (await spent.modify({ _id, command_id }, { $set: { delivered_again: true } })) ? NO_RESERVATION : null
   }
 
   const needOf = async ({ by, app, recipient, address }: ChallengedCall) =>
