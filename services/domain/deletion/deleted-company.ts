@@ -4,10 +4,7 @@ import type { CountersignStore } from '../collections.ts'
 import type { Company } from '../tenancy/documents.ts'
 
 /** Null for a company that is there, or never was. One whose deletion goes on still has its account, and is answered as if it were there. */
-export async function findDeletedCompany(
-  store: Pick<CountersignStore, 'docs'>,
-  id: string,
-): Promise<Company | null> {
+export async function findDeletedCompany(store: Pick<CountersignStore, 'docs'>, id: string): Promise<Company | null> {
   const deleted = await getOne(store.docs('deletions'), id)
   if (!deleted?.account) return findBeingDeleted(store, id)
   const { _id, name, closed_at, asked_at, account } = deleted
