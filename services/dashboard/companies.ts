@@ -5,7 +5,7 @@ import { httpException } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
 import { changeOne } from '../../infra/store/one-doc.ts'
-import { deleteUsers } from '../domain/deletion/delete-owned.ts'
+import { deleteUsers, markAppsDeleted } from '../domain/deletion/delete-owned.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import { DEFAULT_TIMEZONE, isTimeZone } from '../domain/money/month.ts'
 import { timeSchema } from '../domain/openapi/shared-schemas.ts'
@@ -227,7 +227,8 @@ export const companyOperations = [
             (await changeOne(docs, { _id, rev, update: { $set: { deleted_at: now } } })) ? _id : null,
         }
       })
-      // The sweeper would do it too, when it comes to it.
+      // The sweeper would do both too, when it comes to it.
+      await markAppsDeleted(store, params.id, clock.now())
       await deleteUsers(store, params.id)
     },
   }),

@@ -6,7 +6,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import { MINUTE_MS } from '../../infra/time.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import { type BatchesLeft, deleteOwned } from '../domain/deletion/delete-owned.ts'
+import { type BatchesLeft, deleteOwned, markAppsDeleted } from '../domain/deletion/delete-owned.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import type { App, Closable, Company, DeletionDoc } from '../domain/tenancy/documents.ts'
 import { byOneProcess, MAX_BATCHES_PER_RUN, SWEEP_BATCH, type Sweep } from './sweep.ts'
@@ -38,9 +38,8 @@ export function createDeletionSweeps({ store, accounts, clock, log }: DeletionDe
   /** Its apps are deleted like any other, each in its turn. */
   async function deleteCompany(company: Company, batches: BatchesLeft): Promise<void> {
     const { _id } = company
-    const left = await apps.find({ company_id: _id }, { sort: { _id: 1 }, limit: SWEEP_BATCH })
-    for (const app of left.filter(({ deleted_at }) => deleted_at === undefined))
-      await apps.modify({ _id: app._id, deleted_at: { $exists: false } }, { $set: { deleted_at: clock.now() } })
+    await markAppsDeleted(store, _id, clock.now())
+    const left = await apps.find({ company_id: _id }, { sort: { _id: 1 }, limit: 1 })
     if (left.length > 0 || !(await deleteOwned(store, 'companies', _id, batches))) return
     // What was entered is in the ledger before the account goes. One that is entered meanwhile keeps the account for the next run.
     const { balance, seq, settled_seq = 0 } = await accounts.flush(_id)

@@ -38,6 +38,18 @@ async function openMoney(page: Page): Promise<void> {
 }
 
 const ledgerRows = (page: Page) => page.getByRole('table', { name: 'Ledger' }).locator('tbody tr')
+
+async function expectTimesIn(page: Page, timeZone: string): Promise<void> {
+  await page.getByRole('columnheader', { name: `Time (${timeZone})` }).waitFor()
+  const time = ledgerRows(page).locator('time').first()
+  const options = { dateStyle: 'medium', timeStyle: 'medium', timeZone } as const
+  const at = (await time.getAttribute('datetime')) ?? ''
+  const shown = await page.evaluate(([at, options]) => new Date(at).toLocaleString(undefined, options), [
+    at,
+    options,
+  ] as const)
+  await eventually(async () => expect(await time.innerText()).to.equal(shown))
+}
 const plain = (text: string): string => text.replaceAll('\u202f', ' ')
 
 async function credit(page: Page, amount: string, note = 'a transfer'): Promise<void> {
@@ -243,8 +255,11 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await charged.getByText('0.9595').waitFor()
     const statement = page.getByRole('region', { name: 'Statement' })
     await statement.getByRole('row', { name: /US.*0\.0405.*1: −0\.0405/ }).waitFor()
-    await statement.getByLabel('Time zone').selectOption('Europe/Berlin')
-    await statement.getByText('in the time zone Europe/Berlin').waitFor()
+    // The browser is elsewhere than the company.
+    await expectTimesIn(page, 'UTC')
+    await statement.getByLabel('Time zone').selectOption('Pacific/Honolulu')
+    await statement.getByText('in the time zone Pacific/Honolulu').waitFor()
+    await expectTimesIn(page, 'Pacific/Honolulu')
     await page.getByRole('button', { name: 'Check the books' }).click()
     await page
       .getByText(

@@ -1,6 +1,7 @@
 // Deletes what belongs to an app, a company or a user, as the collections declare it (`belongsTo`), a batch at a time. In: an owner. Out:
 // whether nothing is left. It remembers no position: what was deleted is not found again, so a crash between two batches loses nothing.
 import type { Doc, Docs, Filter, Sort } from '../../../infra/store/docs.ts'
+import { scanAll } from '../../../infra/store/scan.ts'
 import type { Belonging, CollectionSpec } from '../../../infra/store/store.ts'
 import { COLLECTIONS, type CountersignStore } from '../collections.ts'
 import { eraseVerifications } from '../privacy/erasure.ts'
@@ -50,6 +51,14 @@ export async function deleteOwned(
 ): Promise<boolean> {
   for (const owned of ownedBy(owner)) if (!(await deleteAll(store, owned, id, batches))) return false
   return true
+}
+
+/** The apps of a company whose deletion was asked for: from then on nobody finds them either. */
+export async function markAppsDeleted(store: CountersignStore, company_id: string, at: number): Promise<void> {
+  const apps = store.docs('apps')
+  for await (const { _id, deleted_at } of scanAll(apps, { company_id }))
+    if (deleted_at === undefined)
+      await apps.modify({ _id, deleted_at: { $exists: false } }, { $set: { deleted_at: at } })
 }
 
 /** The people of a company and their sessions: none of them may act in it any more. */

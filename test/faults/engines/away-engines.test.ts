@@ -11,12 +11,15 @@ import { type Answer, ask, createCaller } from '../../support/api-caller.ts'
 import { AMQP_URL, ENGINES_DIR, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useProcesses } from '../../support/processes.ts'
+import { untilReady } from '../../support/ready.ts'
 
 const KEY = 'sk_test_0123456789abcdef'
 const ADMIN_TOKEN = 'away-engines-0123456789abcdef'
 const SCRIPT = join(PROJECT_ROOT, 'infra/engines.sh')
 /** Each would take seconds if it waited for an engine, and the test has not the time for so many. */
 const CALLS_WHILE_AWAY = 50
+const LOOKS_WHILE_AWAY = 12
+const METRICS_TOKEN = 'a-token-of-prometheus'
 const TEST_MS = 400_000
 
 type Engine = 'mongodb' | 'rabbitmq'
@@ -121,7 +124,40 @@ onRealEngines('calls while an engine is away', { AMQP_URL, MONGODB_URL, ENGINES_
       await Promise.all([expectStatus(send, 200), expectStatus(listQueues, 200)])
     }
   })
+
+  it('keep nobody from looking at a process: metrics and health are answered within a second from the first moment on', async function () {
+    this.timeout(TEST_MS)
+    const here = await site('real', { METRICS_TOKEN })
+    const [sweeper, otp] = [crashing(here, { roles: ['sweeper'] }), crashing(here, { roles: ['otp'] })]
+    const urls = [await sweeper.ready(), await otp.ready()]
+    for (const engine of ['mongodb', 'rabbitmq'] as const)
+      for (const takeAway of WAYS) {
+        await takeAway(engine)
+        for (const url of urls)
+          for (const [path, statuses] of LOOKS) {
+            const times: number[] = []
+            for (let looks = 0; looks < LOOKS_WHILE_AWAY; looks += 1) {
+              const startedAt = Date.now()
+              const { status } = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
+              times.push(Date.now() - startedAt)
+              expect(status).to.be.oneOf(statuses)
+            }
+            // A busy machine may delay one of them.
+            expect(medianOf(times), `${path} without ${engine}`).to.be.below(1_000)
+          }
+        await bringBack()
+        await Promise.all(urls.map(untilReady))
+      }
+  })
 })
+
+const LOOKS: [path: string, statuses: number[]][] = [
+  ['/metrics', [200]],
+  ['/healthz', [200]],
+  ['/readyz', [200, 503]],
+]
+
+const medianOf = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0
 
 let numbers = 0
 function freshRecipient(): string {

@@ -135,19 +135,28 @@ eachStore('deleting an app or a company', fresh => {
     expect(await admin.store.docs('keys').count({ app_id: app })).to.equal(0)
   })
 
-  it('leaves the ledger and the statement to operators', async () => {
+  it('hides the apps of a company from the answer on', async () => {
+    await closeLongAgo(`/companies/${company}`)
+    expect((await admin.get(`/apps/${app}`)).status).to.equal(200)
+    await remove(`/companies/${company}`)
+    expect((await admin.get(`/apps/${app}`)).status).to.equal(404)
+  })
+
+  it('leaves the ledger and the statement to operators, while it goes on and after it', async () => {
     await admin.ask('POST', `/companies/${company}/credit`, { micros: 500, note: 'a transfer' })
     const month = new Date(admin.clock.now()).toISOString().slice(0, 7)
     await closeLongAgo(`/companies/${company}`)
     const stranger = await ownerOf((await createTenant(admin)).company)
     await remove(`/companies/${company}`)
-    await sweepAll()
-    const { body: ledger } = await admin.get(`/companies/${company}/ledger`)
-    expect(ledger.items).to.have.length(1)
-    expect(ledger.items[0]).to.include({ kind: 'credit', micros: 500, note: 'a transfer' })
-    const { status, body } = await admin.get(`/companies/${company}/statement?month=${month}`)
-    expect(status).to.equal(200)
-    expect(body).to.include({ credits_micros: 500, closing_micros: 500 })
+    for (const sweep of [async () => {}, sweepAll]) {
+      await sweep()
+      const { body: ledger } = await admin.get(`/companies/${company}/ledger`)
+      expect(ledger.items).to.have.length(1)
+      expect(ledger.items[0]).to.include({ kind: 'credit', micros: 500, note: 'a transfer' })
+      const { status, body } = await admin.get(`/companies/${company}/statement?month=${month}`)
+      expect(status).to.equal(200)
+      expect(body).to.include({ credits_micros: 500, closing_micros: 500 })
+    }
     for (const path of ['ledger', 'statement'])
       expect((await stranger.ask('GET', `/companies/${company}/${path}`)).status).to.equal(404)
     expect((await admin.ask('POST', `/companies/${company}/credit`, { micros: 5, note: 'x' })).status).to.equal(404)

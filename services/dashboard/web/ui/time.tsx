@@ -1,4 +1,4 @@
-// A moment in the viewer's time zone, in UTC on hover.
+// A moment in the viewer's time zone, or in one that the screen names; in UTC on hover.
 
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const formatDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
@@ -10,14 +10,18 @@ export interface TimeProps {
   none?: string
   /** The day alone. */
   day?: boolean
+  /** An IANA time zone, in place of the viewer's. */
+  zone?: string
 }
 
-export function Time({ at, none = 'never', day = false }: TimeProps) {
+export function Time({ at, none = 'never', day = false, zone }: TimeProps) {
   if (!at) return <span class="soft">{none}</span>
   const moment = new Date(at)
   return (
     <time dateTime={at} title={`${moment.toISOString().replace('T', ' ').slice(0, 19)} UTC`}>
-      {(day ? formatDay : format).format(moment)}
+      {zone === undefined
+        ? (day ? formatDay : format).format(moment)
+        : moment.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone })}
     </time>
   )
 }

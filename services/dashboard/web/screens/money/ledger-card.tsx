@@ -1,6 +1,6 @@
-// Every change of the balance, newest first, one page at a time.
+// Every change of the balance, newest first, one page at a time. Times are in the zone in which the company's months begin and end.
 import { verificationPath } from '../../../screens.ts'
-import { api } from '../../api/client.ts'
+import { api, type Schemas } from '../../api/client.ts'
 import { formatChange, formatMicros } from '../../data/amounts.ts'
 import type { Pages } from '../../data/use-pages.ts'
 import { Card } from '../../ui/card.tsx'
@@ -13,12 +13,12 @@ import { Time } from '../../ui/time.tsx'
 import { entryText, type LedgerEntry } from './ledger-words.ts'
 
 export interface LedgerCardProps {
-  companyId: string
+  company: Pick<Schemas['Company'], 'id' | 'timezone'>
   ledger: Pages<LedgerEntry>
   hasPrices: boolean
 }
 
-export function LedgerCard({ companyId: id, ledger, hasPrices }: LedgerCardProps) {
+export function LedgerCard({ company: { id, timezone }, ledger, hasPrices }: LedgerCardProps) {
   return (
     <Card
       title="Ledger"
@@ -35,7 +35,7 @@ export function LedgerCard({ companyId: id, ledger, hasPrices }: LedgerCardProps
       <div class="money-ledger">
         <PagedTable
           caption="Ledger"
-          columns={COLUMNS}
+          columns={columnsIn(timezone)}
           pages={ledger}
           keyOf={({ id }) => id}
           empty={
@@ -51,8 +51,8 @@ export function LedgerCard({ companyId: id, ledger, hasPrices }: LedgerCardProps
   )
 }
 
-const COLUMNS: readonly Column<LedgerEntry>[] = [
-  { name: 'Time', show: ({ at }) => <Time at={at} /> },
+const columnsIn = (timezone: string): readonly Column<LedgerEntry>[] => [
+  { name: `Time (${timezone})`, show: ({ at }) => <Time at={at} zone={timezone} /> },
   { name: 'What', show: entryText },
   { name: 'Amount', align: 'right', show: ({ micros }) => <Change micros={micros} /> },
   { name: 'Balance after', align: 'right', show: ({ balance_after }) => formatMicros(balance_after) },

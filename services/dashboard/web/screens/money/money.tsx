@@ -49,7 +49,7 @@ export default function Money() {
           <PricesCard prices={prices.data} onSaved={prices.replace} reload={prices.reload} />
           <PriceHistoryCard prices={prices.data} />
           <StatementCard key={`statement of ${id}`} company={account.data} onChanged={account.reload} />
-          <LedgerCard companyId={id} ledger={ledger} hasPrices={prices.data.size > 0} />
+          <LedgerCard company={account.data} ledger={ledger} hasPrices={prices.data.size > 0} />
         </>
       ) : (
         !problem && <Loading what="money" />
