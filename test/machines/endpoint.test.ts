@@ -49,9 +49,6 @@ describe('an active endpoint', () => {
         expect(life.context.paused).to.deep.equal({ at: 7, reason })
         expect(effects).to.deep.equal([{ type: 'paused', reason }])
       }
-  })
-
-  it('is paused as gone when an event also used up its attempts', () => {
     expect(play(newActiveEndpoint, failed(7, { gone: true, exhausted: true })).life.context.paused?.reason).to.equal(
       'gone',
     )
@@ -86,17 +83,6 @@ describe('a failing endpoint', () => {
     expect(life.value).to.equal('paused')
     expect(life.context).to.deep.include({ failures: 100, paused: { at: HOUR, reason: 'failing' } })
     expect(effects).to.deep.equal([{ type: 'paused', reason: 'failing' }])
-  })
-
-  it('is not paused by fewer failures, nor by as many within less than an hour', () => {
-    expect(play(failing(MAX_FAILURES_IN_A_ROW - 2), failed(24 * HOUR)).life.value).to.equal('failing')
-    expect(play(failing(10 * MAX_FAILURES_IN_A_ROW), failed(MAX_FAILING_MS - 1)).life.value).to.equal('failing')
-  })
-
-  it('counts the hour from the first failure, not from the last success', () => {
-    const quiet = endpoint('active', { last_success_at: 0 })
-    const burst = Array.from({ length: 150 }, (_, n) => failed(24 * HOUR + n))
-    expect(play(quiet, ...burst).life.value).to.equal('failing')
   })
 })
 

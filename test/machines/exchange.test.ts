@@ -38,13 +38,10 @@ describe("exchanging a device's token", () => {
     expect(saved).to.equal(once)
   })
 
-  it('is refused to another key once the token was exchanged', () => {
+  it('is allowed to any key of the app, and refused to every other one once the token was exchanged', () => {
     const { reply, changed } = play(approvedByDevice(), exchange(), exchange({ key_id: 'key_other' }))
     expect(reply).to.deep.equal(noSuchToken)
     expect(changed).to.equal(false)
-  })
-
-  it('is allowed to any key of the app before that', () => {
     expect(play(approvedByDevice(), exchange({ key_id: 'key_other' })).reply).to.deep.equal(exchanged)
   })
 
@@ -74,11 +71,8 @@ describe("exchanging a device's token", () => {
     )
   })
 
-  it('is allowed for a verification that a server started and a device verified', () => {
+  it('is allowed whoever started the verification, if a device entered the code', () => {
     expect(play(issued(), right({ by: device }), exchange()).reply).to.deep.equal(exchanged)
-  })
-
-  it('is refused when no device entered the code', () => {
     const inbound = issued({ order: ['whatsapp'], whatsapp: 'link_inbound' })
     expect(play(issued(), right({ by: server }), exchange()).reply).to.deep.equal(noSuchToken)
     expect(play(inbound, message(), exchange()).reply).to.deep.equal(noSuchToken)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { statusAt } from '../../machines/otp.code-life.ts'
 import { verificationView } from '../../machines/otp.view.ts'
-import { cancel, issued, lapse, MINUTE, play, resend, right, SECOND, T0, wrong } from '../support/otp.ts'
+import { issued, lapse, MINUTE, play, resend, right, T0, wrong } from '../support/otp.ts'
 
 const END = T0 + 10 * MINUTE
 
@@ -42,11 +42,6 @@ describe('the lifetime of a code', () => {
     expect(play(saved, resend('sms', { at: cap - 1 })).saved.context.expires_at).to.equal(cap)
     expect(play(saved, right({ at: cap })).reply).to.include({ error: 'OtpExpiredError' })
   })
-
-  it("is the app's setting", () => {
-    const { context } = issued({ rules: { ttl_ms: MINUTE } })
-    expect(context.expires_at).to.equal(T0 + 60 * SECOND)
-  })
 })
 
 describe("the sweeper's reminder that time is up", () => {
@@ -64,19 +59,5 @@ describe("the sweeper's reminder that time is up", () => {
     expect(reply).to.deep.equal({ kind: 'noted', changed: false })
     expect(changed).to.equal(false)
     expect(dueAt).to.equal(saved.context.expires_at)
-  })
-
-  it('changes nothing once the verification has ended', () => {
-    const ended = [
-      play(issued(), right()).saved,
-      play(issued({ rules: { verify_attempts: 1 } }), wrong()).saved,
-      play(issued(), cancel()).saved,
-      play(issued(), lapse()).saved,
-    ]
-    for (const saved of ended) {
-      const after = play(saved, lapse())
-      expect(after.reply, saved.value).to.deep.equal({ kind: 'noted', changed: false })
-      expect(after.saved).to.equal(saved)
-    }
   })
 })

@@ -70,12 +70,9 @@ describe('auto_fallback', () => {
     expect(twice.effects).to.deep.equal([])
   })
 
-  it('does nothing when an earlier delivery fails', () => {
+  it('does nothing when an earlier delivery fails, or one of an earlier generation', () => {
     const earlier = play(issuedWithFallback(), resend(), reported('failed', { delivery_id: 'dlv_1' }))
     expect(channelsOf(earlier)).to.deep.equal(['sms', 'whatsapp'])
-  })
-
-  it('does nothing when a delivery of an earlier generation fails', () => {
     const linked = issuedWithFallback({ whatsapp: 'link_code' })
     const superseded = play(linked, resend('whatsapp'), reported('failed', { delivery_id: 'dlv_1' }))
     expect(superseded.saved.context).to.include({ channel: 'whatsapp', sends: 2 })

@@ -59,9 +59,11 @@ const starts = (count: number): NumberEntry[] =>
   Array.from({ length: count }, (_, nth) => ({ at: NOW - nth, what: 'start' }))
 
 describe('the need for a challenge', () => {
-  it('is none for an ordinary call', () => {
+  it('is none for an ordinary call with an address', () => {
     expect(need({})).to.deep.equal({ asked: false, pressure: 0 })
     expect(need({ app: [...daily(5_000, 4_000), now(100, 80)] })).to.deep.equal({ asked: false, pressure: 0 })
+    expect(need({ address: null }).asked).to.equal(true)
+    expect(need({ address: null, uncounted: true }).asked).to.equal(true)
   })
 
   it('begins when half of an allowance is used, and is greatest when all of it is', () => {
@@ -94,11 +96,6 @@ describe('the need for a challenge', () => {
       need({ app: [now(46, 46)], uncounted: true }).asked,
       'where the guard counts nothing of the recipient too',
     ).to.equal(true)
-  })
-
-  it('is there without an address', () => {
-    expect(need({ address: null }).asked).to.equal(true)
-    expect(need({ address: null, uncounted: true }).asked).to.equal(true)
   })
 
   it('is raised by a suspect address, which alone does not ask before its network has three unverified sends', () => {

@@ -81,19 +81,13 @@ describe('the fraud guard', () => {
     expect(judged({})).to.deep.equal(PASSED)
   })
 
-  it('slows and then refuses a number with many unverified neighbours', () => {
+  it('slows and then refuses a number with many unverified neighbours, sooner when they differ in two digits only', () => {
     expect(judged({ unverified: 9 }).verdict).to.equal('pass')
     expect(judged({ unverified: 10 }).verdict).to.equal('slow')
     expect(judged({ unverified: 20 }).verdict).to.equal('refuse')
-  })
-
-  it('slows and refuses sooner when the neighbours differ in two digits only', () => {
     expect(judged({ adjacent: 4 }).verdict).to.equal('pass')
     expect(judged({ adjacent: 5 }).verdict).to.equal('slow')
     expect(judged({ adjacent: 10 }).verdict).to.equal('refuse')
-  })
-
-  it('counts an unverified neighbour half while its user may still enter the code', () => {
     expect(judged({ unverified: 19, ageMs: MINUTE }).verdict).to.equal('pass')
     expect(judged({ unverified: 40, ageMs: MINUTE }).verdict).to.equal('refuse')
   })

@@ -1,6 +1,5 @@
 // The rows of a message: the delivery of a code that its caller made.
 import { expect } from 'chai'
-import { messageMachine } from '../../machines/message.machine.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
 import { messageView } from '../../machines/otp.view.ts'
 import {
@@ -94,9 +93,6 @@ describe('a message', () => {
     expect(events).to.deep.equal([])
     expect(play(saved, reported('delivered')).saved.value).to.equal('delivered')
     expect(play(saved, reported('failed')).effects.at(-1)).to.include({ type: 'refund', micros: PRICES.sms })
-  })
-
-  it('is expired for its caller before the sweeper has saved it', () => {
     expect(messageView(accepted(), T0 + 10 * MINUTE).status).to.equal('expired')
   })
 
@@ -128,16 +124,5 @@ describe('a message', () => {
     const { saved } = play(accepted(), reported('delivered'))
     for (const status of ['sent', 'failed', 'delivered'] as const)
       expect(play(saved, reported(status)).changed, status).to.equal(false)
-  })
-
-  it('has a row for every event in every state', () => {
-    expect(Object.keys(messageMachine.states)).to.have.members([
-      'pending',
-      'delivered',
-      'failed',
-      'expired',
-      'canceled',
-    ])
-    expect(Object.keys(messageMachine.root.config.on ?? {})).to.have.length(7)
   })
 })

@@ -1,50 +1,9 @@
 import { expect } from 'chai'
-import {
-  cancel,
-  device,
-  exchange,
-  issued,
-  lapse,
-  type Move,
-  message,
-  play,
-  reported,
-  resend,
-  right,
-  T0,
-  wrong,
-} from '../support/otp.ts'
+import { issued, play, reported, resend, right, T0, wrong } from '../support/otp.ts'
 
 const id = 'cmd_twice'
 
 describe('a command delivered twice', () => {
-  const link = { order: ['whatsapp' as const], rules: { send_attempts: 9 } }
-  const cases: [string, Parameters<typeof issued>[0], Move[], () => Move][] = [
-    ['a guess', {}, [], () => wrong({ id })],
-    ['the last guess', { rules: { verify_attempts: 1 } }, [], () => wrong({ id })],
-    ['an approval', {}, [], () => right({ id })],
-    ['a guess after approval', {}, [right()], () => wrong({ id })],
-    ['an approval that is repeated', {}, [right()], () => right({ id })],
-    ['a plain resend', { rules: { cooldowns_ms: [0] } }, [], () => resend(null, { id })],
-    ['a named resend', { rules: { cooldowns_ms: [0] } }, [], () => resend('sms', { id })],
-    ['a resend of the same link', { ...link, whatsapp: 'link_code' }, [], () => resend(null, { id })],
-    ['a cancellation', {}, [], () => cancel({ id })],
-    ['a reminder', {}, [], () => lapse({ id })],
-    ['a receipt', {}, [], () => reported('delivered', { id })],
-    ['a failure that fell back', { rules: { auto_fallback: true } }, [], () => reported('failed', { id })],
-    ['a message that approves', { ...link, whatsapp: 'link_inbound' }, [], () => message('link_1', { id })],
-    ['a message that asks for the code', { ...link, whatsapp: 'link_code' }, [], () => message('link_1', { id })],
-    ['an exchange', { started_by: device }, [right({ by: device })], () => exchange({ id })],
-  ]
-  for (const [what, start, before, twice] of cases)
-    it(`gets its reply twice and is executed once: ${what}`, () => {
-      const first = play(issued(start), ...before, twice())
-      const second = play(first.saved, twice())
-      expect(first.changed, 'the first time').to.equal(true)
-      expect(second).to.deep.include({ reply: first.reply, effects: [], changed: false, dueAt: first.dueAt })
-      expect(second.saved).to.equal(first.saved)
-    })
-
   it('is recognised after other commands came in between', () => {
     const first = play(issued(), wrong({ id }))
     const second = play(first.saved, reported('sent'), wrong(), resend(), wrong({ id }))

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Channel } from '../../machines/channels.ts'
-import { issued, play, resend, right, T0 } from '../support/otp.ts'
+import { issued, play, resend } from '../support/otp.ts'
 
 const refused = { kind: 'refused', error: 'ResendNotAllowedError' }
 const notAllowed = { ...refused, cause: 'no_usable_channel' }
@@ -25,12 +25,6 @@ describe('a resend that names a channel', () => {
     expect(saved.context).to.deep.include({ channel: 'telegram', order: ['sms'], tried: ['sms', 'telegram'] })
   })
 
-  it('is refused when that channel is not usable', () => {
-    const { reply, changed } = play(issued(), resend('email', { obstacle: 'cannot_reach_recipient' }))
-    expect(reply).to.deep.equal({ ...refused, cause: 'channel_cannot_reach_recipient', channel: 'email' })
-    expect(changed).to.equal(false)
-  })
-
   it('is refused with the obstacle of that channel as the cause', () => {
     const obstacles = ['disabled', 'no_provider', 'no_business_number', 'not_provable_by_device'] as const
     for (const obstacle of obstacles) {
@@ -38,17 +32,12 @@ describe('a resend that names a channel', () => {
       expect(reply).to.deep.equal({ ...refused, cause: `channel_${obstacle}`, channel: 'whatsapp' })
     }
   })
-
-  it('makes one new code each time', () => {
-    const { saved } = play(issued(), resend('sms'), resend(), resend('telegram'))
-    expect(saved.context.generation).to.equal(3)
-    expect(saved.context.deliveries.map(({ generation }) => generation)).to.deep.equal([1, 2, 2, 3])
-  })
 })
 
 describe('a resend without a named channel', () => {
-  it('goes from a named channel inside the order to the next channel after it', () => {
+  it('goes from a named channel to the next one after it, and from the last one, if that was disabled, back to a usable one', () => {
     expect(channelAfter(resend(), resend(), resend('sms'), resend())).to.equal('whatsapp')
+    expect(channelAfter(resend(), resend(), resend(null, { usable: ['sms', 'whatsapp'] }))).to.equal('whatsapp')
   })
 
   it('goes from a named channel outside the order to the first channel that was not tried', () => {
@@ -69,11 +58,6 @@ describe('a resend without a named channel', () => {
     expect(play(moved, resend(null, { usable: ['email'] })).reply).to.deep.equal(notAllowed)
   })
 
-  it('keeps the code that was made for the named channel', () => {
-    const { saved } = play(issued(), resend('whatsapp'), resend())
-    expect(saved.context).to.include({ channel: 'telegram', generation: 2 })
-  })
-
   const disabled: [string, Channel[], Channel][] = [
     ['goes to the one after the next when the next was disabled', ['sms', 'telegram'], 'telegram'],
     ['repeats the last usable one when all later ones were disabled', ['sms'], 'sms'],
@@ -83,10 +67,6 @@ describe('a resend without a named channel', () => {
     it(what, () => {
       expect(channelAfter(resend(null, { usable }))).to.equal(channel)
     })
-
-  it('goes back to the last usable channel when the current one is the last and was disabled', () => {
-    expect(channelAfter(resend(), resend(), resend(null, { usable: ['sms', 'whatsapp'] }))).to.equal('whatsapp')
-  })
 
   it('never goes to a channel outside the order', () => {
     const { reply, saved } = play(issued({ order: ['sms'] }), resend(null, { usable: ['telegram'] }))
@@ -98,17 +78,5 @@ describe('a resend without a named channel', () => {
     const usable: Channel[] = ['email']
     const start = issued({ order: ['sms', 'email'], channel: 'email' })
     expect(play(start, resend(null, { usable })).saved.context).to.include({ channel: 'email', generation: 1 })
-  })
-})
-
-describe('the code after a resend', () => {
-  it('lives for a full lifetime from the resend on', () => {
-    const { saved, dueAt } = play(issued(), resend(null, { at: T0 + 45_000 }))
-    expect(saved.context.expires_at).to.equal(T0 + 45_000 + 600_000)
-    expect(dueAt).to.equal(saved.context.expires_at)
-  })
-
-  it('approves on the current channel of the verification', () => {
-    expect(play(issued(), resend(), right()).saved.context.approval).to.include({ channel: 'whatsapp', generation: 1 })
   })
 })

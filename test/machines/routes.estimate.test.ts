@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { agedFacts, estimate, factsOf, pooledPrior } from '../../machines/routes.estimate.ts'
-import { ROUTE_SLOT_MS } from '../../machines/routes.ts'
 import { counts, DAY, fact, HOUR, history, key, MIDNIGHT, slot } from '../support/routes.ts'
 
 const MINUTE = 60_000
@@ -147,12 +146,5 @@ describe('an estimate', () => {
     }
     expect(width(10)).to.be.above(2 * width(100))
     expect(width(100)).to.be.above(2 * width(1_000))
-  })
-
-  it('counts no slot as evidence before its last message is judged', () => {
-    const slots = [slot(NOW - ROUTE_SLOT_MS - 60_000, 1, 0)]
-    const missed = (now: number) => factsOf([history({ slots })], [], now)[0]?.evidence.missed
-    expect(missed(NOW - 1)).to.equal(0)
-    expect(missed(NOW)).to.be.above(0)
   })
 })

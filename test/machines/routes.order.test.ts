@@ -77,11 +77,6 @@ describe('the listed order', () => {
     expect(firstOf(silentBeside('silent'), LISTED, 0.97).because).to.include({ rule: 'explored', share: 0.02 })
   })
 
-  it('gives no reason where a provider behind the first is silent', () => {
-    const all = options([60, 40], [5, 95, { silent: true }])
-    expect(firstOf(all, LISTED, 0.5)).to.deep.equal({ order: ['a', 'b'], because: null })
-  })
-
   it('is kept where the only provider, or every one, is silent, with 2 % for each to notice a recovery', () => {
     const silent = { silent: true }
     expect(firstOf(options([0, 90, silent]), LISTED, 0.5)).to.deep.equal({ order: ['a'], because: null })
@@ -93,11 +88,6 @@ describe('the listed order', () => {
 })
 
 describe('the order by evidence', () => {
-  it('holds also where all are silent', () => {
-    const silent = { silent: true }
-    expect(sharesBy(options([10, 90, silent], [50, 50, silent]))).to.deep.equal({ a: 0.02, b: 0.98 })
-  })
-
   it('counts the messages of a provider that may no longer be used as messages of the country', () => {
     const few = options([5, 15], [10, 10])
     expect(sharesBy(few)).to.deep.equal({ a: 1, b: 0 })
@@ -291,14 +281,6 @@ describe('in every order', () => {
       expect(drawn(all)).to.deep.equal(drawn(all))
       expect(drawn(all.toReversed())).to.deep.equal(drawn(all))
     })
-  })
-
-  it('each comes first as often as its share says', () => {
-    const shares = sharesOf(options([30, 20], [6, 4], [20, 20], [0, 9, { silent: true }]), BEST, PRIOR)
-    const random = createRandom(1)
-    const first = Array.from({ length: 20_000 }, () => drawOrder(shares, random).order[0])
-    for (const { provider, share } of shares)
-      expect(first.filter(one => one === provider).length / 20_000).to.be.closeTo(share, 0.01)
   })
 })
 

@@ -69,21 +69,6 @@ describe('the usable channels', () => {
     expect(obstacle('sms', routingInput({ stopped, providers: [] }))).to.equal('no_provider')
   })
 
-  it('are email alone for an email address', () => {
-    expect(usableChannels(routingInput({ recipient: 'email' }))).to.deep.equal(['email'])
-  })
-
-  it('are only those that the app has enabled', () => {
-    const changes = { telegram: { enabled: false } }
-    expect(usableChannels(routingInput({ changes }))).to.deep.equal(['sms', 'whatsapp'])
-  })
-
-  it('are only those with a provider', () => {
-    expect(usableChannels(routingInput({ providers: [providerOf('whatsapp'), providerOf('email')] }))).to.deep.equal([
-      'whatsapp',
-    ])
-  })
-
   const noNumber = { whatsapp: { enabled: true, mode: 'link_code' as const, business_number: null } }
   const whyNot: [string, Channel, Parameters<typeof routingInput>[0], Obstacle | null][] = [
     ['a disabled channel', 'sms', { changes: { sms: { ...channels().sms, enabled: false } } }, 'disabled'],
@@ -140,12 +125,9 @@ describe('the routing order', () => {
     countries: { BR: ['whatsapp', 'sms'] satisfies Channel[] },
   }
 
-  it('is the default order, unless the country has its own', () => {
+  it('is the default order, unless the recipient has a country with its own', () => {
     expect(orderFor(routing, 'GB')).to.deep.equal(['sms', 'email'])
     expect(orderFor(routing, 'BR')).to.deep.equal(['whatsapp', 'sms'])
-  })
-
-  it('is the default order for a recipient without a country', () => {
     expect(orderFor(routing, null)).to.deep.equal(['sms', 'email'])
   })
 
@@ -160,27 +142,18 @@ describe('blocked countries', () => {
   const blocked = (blocked_countries: string[], allowed_countries: string[] | null, country: string | null) =>
     isGeoBlocked({ blocked_countries, allowed_countries }, { kind: 'phone', country })
 
-  it('are those in blocked_countries', () => {
+  it('are those in blocked_countries, and those that are not in allowed_countries if that is set', () => {
     expect(blocked(['KP'], null, 'KP')).to.equal(true)
     expect(blocked(['KP'], null, 'GB')).to.equal(false)
-  })
-
-  it('are those that are not in allowed_countries, if that is set', () => {
     expect(blocked([], ['GB', 'GG'], 'FR')).to.equal(true)
     expect(blocked([], ['GB', 'GG'], 'GG')).to.equal(false)
     expect(blocked([], [], 'GB')).to.equal(true)
-  })
-
-  it('include a country that is in both lists', () => {
     expect(blocked(['GB'], ['GB'], 'GB')).to.equal(true)
   })
 
-  it('do not block a number without a country, but allowed_countries does', () => {
+  it('do not block a number without a country, but allowed_countries does, nor ever an email address', () => {
     expect(blocked(['GB'], null, null)).to.equal(false)
     expect(blocked([], ['GB'], null)).to.equal(true)
-  })
-
-  it('never block an email address', () => {
     const mail = { kind: 'email', country: null } as const
     expect(isGeoBlocked({ blocked_countries: ['GB'], allowed_countries: ['GB'] }, mail)).to.equal(false)
   })

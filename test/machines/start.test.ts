@@ -14,7 +14,7 @@ describe('starting a verification', () => {
     expect(dueAt).to.equal(T0 + 10 * MINUTE)
   })
 
-  it('records one send, no wrong code and a queued delivery', () => {
+  it('records one send, no wrong code and a queued delivery, and none of the members that belong to the command only', () => {
     const { context } = issued()
     expect(context).to.include({ sends: 1, wrong_codes: 0, generation: 1, channel: 'sms', link: null })
     expect(context).to.include({ first_sent_at: T0, last_sent_at: T0, expires_at: T0 + 10 * MINUTE })
@@ -29,9 +29,6 @@ describe('starting a verification', () => {
         micros: PRICES.sms,
       },
     ])
-  })
-
-  it('does not save the members that belong to the command only', () => {
     expect(issued().context).not.to.have.any.keys('id', 'type', 'at', 'delivery_id', 'prices')
   })
 
@@ -66,11 +63,8 @@ describe('starting a verification', () => {
     expect(again).to.deep.include({ reply: first.reply, effects: [], changed: false, saved: first.saved })
   })
 
-  it('throws when the verification has been started by another command', () => {
+  it('throws when the verification was started by another command, or by none', () => {
     expect(() => step(issued(), start())).to.throw('starts once')
-  })
-
-  it('must come before every other command', () => {
     const command = { id: 'cmd_early', type: 'otp.cancel', at: T0 } as const
     expect(() => step(null, command)).to.throw('otp.cancel needs a verification')
   })

@@ -70,14 +70,6 @@ eachStore('what waits', fresh => {
     ])
   })
 
-  it('is nothing while every delivery is in hand', async () => {
-    await owe([6, 5])
-    await load('sms:a', { in_hand: ['otp_sms_6', 'otp_sms_5'] })
-    expect((await read()).channels.sms).to.deep.equal(NONE)
-    await owe([3])
-    expect((await read()).channels.sms).to.deep.equal({ owed: 1, oldest_seconds: 3 })
-  })
-
   it('has the events in the backlogs of endpoints that are called, and those that no process has taken', async () => {
     const endpoint = (_id: string, status: string) => ({ _id, rev: 1, status, drain_at: 1 }) as WebhookEndpoint
     await store.docs('webhooks').insert([endpoint('app_a', 'active'), endpoint('app_b', 'paused')])

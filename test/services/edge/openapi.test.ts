@@ -37,22 +37,6 @@ describe('the client API in the OpenAPI document', () => {
     }
   })
 
-  it('names the kinds of key that each operation accepts', () => {
-    const keys = Object.fromEntries(
-      operations.map(({ operationId, security }) => [operationId, security.flatMap(Object.keys)]),
-    )
-    expect(keys).to.deep.equal({
-      send: ['server', 'publishable'],
-      resend: ['server', 'publishable'],
-      verify: ['server', 'publishable'],
-      status: ['server', 'publishable'],
-      cancel: ['server'],
-      exchange: ['server'],
-      sendMessage: ['server'],
-      messageStatus: ['server'],
-    })
-  })
-
   describe('as it is served', () => {
     let edge: TestEdge
     before(async () => {

@@ -64,4 +64,27 @@ describe('an edge with too many requests', () => {
     expect(edge.calls).to.deep.equal([])
     expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
   })
+
+  it('does not count requests that are refused for their key or body, or whose body has not arrived', async () => {
+    await edge.close()
+    edge = await startTestEdge({ maxInFlight: 6 })
+    let release = (): void => {}
+    const answered = new Promise<OtpAnswer>(resolve => {
+      release = () => resolve(ANSWER)
+    })
+    edge.stubs.answer = () => answered
+    const waiting = [1, 2].map(() => edge.post('/otp/send', SEND))
+    await eventually(() => expect(edge.calls).to.have.length(2))
+    expect((await edge.post('/otp/send', {})).status).to.equal(422)
+    expect((await edge.post('/otp/send', SEND, { key: 'sk_test_unknown' })).status).to.equal(401)
+    const slow = Array.from({ length: 10 }, () => connect(edge.port, '127.0.0.1'))
+    const head = `Host: test\r\nAuthorization: Bearer ${KEYS.serverTest}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n`
+    for (const socket of slow) socket.write(`POST /api/v1/otp/send HTTP/1.1\r\n${head}\r\n{`)
+    await Promise.all(slow.map(socket => once(socket, 'connect')))
+    waiting.push(edge.post('/otp/send', SEND))
+    await eventually(() => expect(edge.calls).to.have.length(3))
+    for (const socket of slow) socket.destroy()
+    release()
+    await Promise.all(waiting)
+  })
 })

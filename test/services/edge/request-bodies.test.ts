@@ -16,51 +16,30 @@ const PATHS = ['/otp/send', '/otp/resend', '/otp/verify', '/otp/cancel', '/verif
 const ROWS: [string, unknown, ...string[]][] = [
   ['/otp/send', { recipient: RECIPIENT }],
   ['/otp/send', { recipient: 'no recipient at all' }],
-  ['/otp/send', { recipient: '' }],
   ['/otp/send', { recipient: 'x'.repeat(15_000) }],
   ['/otp/send', { recipient: '\ud800\u0000' }],
   ['/otp/send', { recipient: RECIPIENT, locale: null, client_ip: null, channel: null }],
   ['/otp/send', { recipient: RECIPIENT, locale: 'not a locale' }],
   ['/otp/send', { recipient: RECIPIENT, unknown: { deep: [1] }, constructor: 1, toString: null }],
-  ['/otp/send', { recipient: RECIPIENT, client_ip: '2001:db8::7' }],
   ['/otp/send', { recipient: RECIPIENT, client_ip: '10.0.0.1' }],
-  ['/otp/send', { recipient: RECIPIENT, metadata: null }],
   ['/otp/send', { recipient: RECIPIENT, metadata: { constructor: 'a', prototype: 'b', toString: 'c' } }],
   ['/otp/send', JSON.parse(`{"recipient":"${RECIPIENT}","metadata":{"__proto__":"a"}}`), 'metadata.__proto__'],
-  ['/otp/send', JSON.parse(`{"recipient":"${RECIPIENT}","metadata":{"__proto__":{"a":"b"}}}`), 'metadata.__proto__'],
-  ['/otp/send', { recipient: RECIPIENT, metadata: { 'an order': 'A-1' } }, 'metadata.an order'],
   ['/otp/send', { recipient: RECIPIENT, metadata: {} }],
   ['/otp/send', { recipient: RECIPIENT, metadata: { 'Order_no.1-a': '', [LONG_NAME]: 'é'.repeat(256) } }],
-  ['/otp/send', { recipient: RECIPIENT, metadata: members(16, 'x') }],
   ['/otp/send', { recipient: RECIPIENT, metadata: members(17, 'x') }, 'metadata'],
   ['/otp/send', { recipient: RECIPIENT, metadata: members(16, 'x'.repeat(256)) }, 'metadata'],
-  ['/otp/send', { recipient: RECIPIENT, metadata: members(9, 'é'.repeat(256)) }, 'metadata'],
   ['/otp/send', { recipient: RECIPIENT, metadata: { order: 'x'.repeat(257) } }, 'metadata.order'],
   ['/otp/send', { recipient: RECIPIENT, metadata: { order: 'A\ud83d' } }, 'metadata.order'],
-  ['/otp/send', { recipient: RECIPIENT, metadata: { order: 'A\ud83d\ude00' } }],
   ['/otp/send', { recipient: RECIPIENT, metadata: { order: 7 } }, 'metadata.order'],
-  ['/otp/send', { recipient: RECIPIENT, metadata: { order: null } }, 'metadata.order'],
-  ['/otp/send', { recipient: RECIPIENT, metadata: { 'an order': 'x' } }, 'metadata.an order'],
   ['/otp/send', { recipient: RECIPIENT, metadata: { [`${LONG_NAME}x`]: 'x' } }, `metadata.${LONG_NAME}x`],
-  ['/otp/send', { recipient: RECIPIENT, metadata: { '': 'x' } }, 'metadata.'],
   ['/otp/send', { recipient: RECIPIENT, metadata: 'order' }, 'metadata'],
-  ['/otp/send', { recipient: RECIPIENT, metadata: ['order'] }, 'metadata'],
   ['/otp/send', { recipient: RECIPIENT, meta_data: { order: 'x' } }, 'meta_data'],
   ['/otp/send', {}, 'recipient'],
-  ['/otp/send', { recipient: null }, 'recipient'],
   ['/otp/send', { recipient: 447911123456 }, 'recipient'],
-  ['/otp/send', { recipient: [RECIPIENT] }, 'recipient'],
-  ['/otp/send', { recipient: { value: RECIPIENT } }, 'recipient'],
   ['/otp/send', { recipient: RECIPIENT, locale: 7 }, 'locale'],
-  ['/otp/send', { recipient: RECIPIENT, client_ip: '' }, 'client_ip'],
-  ['/otp/send', { recipient: RECIPIENT, client_ip: '1.2.3' }, 'client_ip'],
   ['/otp/send', { recipient: RECIPIENT, client_ip: '0x7f.1' }, 'client_ip'],
-  ['/otp/send', { recipient: RECIPIENT, client_ip: ' 203.0.113.7' }, 'client_ip'],
   ['/otp/send', { recipient: RECIPIENT, client_ip: '203.0.113.7/32' }, 'client_ip'],
-  ['/otp/send', { recipient: RECIPIENT, client_ip: 3405803783 }, 'client_ip'],
-  ['/otp/send', { recipient: RECIPIENT, client_ip: ['203.0.113.7'] }, 'client_ip'],
   ['/otp/send', { recipient: RECIPIENT, channel: 'sms' }, 'channel'],
-  ['/otp/send', { recipient: RECIPIENT, channel: '' }, 'channel'],
   ['/otp/send', { recipient: 1, locale: 1, client_ip: 1, channel: 1 }, 'recipient', 'locale', 'client_ip', 'channel'],
   ['/otp/send', { recipient: RECIPIENT, clientIp: '8.8.8.8' }, 'clientIp'],
   [
@@ -70,50 +49,31 @@ const ROWS: [string, unknown, ...string[]][] = [
     'CLIENT-IP',
     'Channel',
   ],
-  ['/otp/send', { recipient: RECIPIENT, client_ip: '8.8.8.8', clientip: '8.8.8.8', clientIp: 1 }, 'clientip'],
   ['/otp/send', { Recipient: RECIPIENT }, 'recipient', 'Recipient'],
   ['/otp/send', { to: RECIPIENT }, 'recipient', 'to'],
-  ['/otp/send', { phone: RECIPIENT }, 'recipient', 'phone'],
-  ['/otp/send', { Number: RECIPIENT }, 'recipient', 'Number'],
   ['/otp/send', { recipient: null, email: 'ada@example.com' }, 'recipient', 'email'],
-  ['/otp/send', { phone_number: RECIPIENT }, 'recipient', 'phone_number'],
   ['/otp/verify', { id: OTP_ID, otp: '123456' }, 'otp_id', 'code', 'id', 'otp'],
   ['/otp/verify', { otp_id: OTP_ID, code: '123456', id: 1, otp: 1, pin: 1 }],
   ['/verifications/exchange', { token: TOKEN }, 'verification_token', 'token'],
   ['/otp/send', { recipient: RECIPIENT, to: 'x', phone: 'x', number: 1, email: 'x', ip: '8.8.8.8' }],
   ['/otp/resend', { otpId: OTP_ID, channel: 'sms' }, 'otp_id', 'otpId'],
-  ['/otp/resend', { otp_id: OTP_ID, Channel: 'sms' }, 'Channel'],
-  ['/otp/resend', { otp_id: OTP_ID, to: RECIPIENT, clientIp: '8.8.8.8' }],
-  ['/otp/verify', { 'otp-id': OTP_ID, CODE: '123456' }, 'otp_id', 'code', 'otp-id', 'CODE'],
   ['/otp/cancel', { otp_id: OTP_ID, otpID: OTP_ID }, 'otpID'],
   ['/verifications/exchange', { verificationToken: TOKEN }, 'verification_token', 'verificationToken'],
   ['/otp/resend', { otp_id: OTP_ID }],
   ['/otp/resend', { otp_id: OTP_ID, channel: null, client_ip: 'ignored here' }],
   ['/otp/resend', { otp_id: OTP_ID, channel: 'whatsapp' }],
-  ['/otp/resend', {}, 'otp_id'],
   ['/otp/resend', { otp_id: 7 }, 'otp_id'],
   ['/otp/resend', { otp_id: OTP_ID, channel: 'fax' }, 'channel'],
-  ['/otp/resend', { otp_id: OTP_ID, channel: 'SMS' }, 'channel'],
-  ['/otp/resend', { otp_id: OTP_ID, channel: ['sms'] }, 'channel'],
   ['/otp/verify', { otp_id: OTP_ID, code: '123456' }],
-  ['/otp/verify', { otp_id: OTP_ID, code: '' }, 'code'],
   ['/otp/verify', { otp_id: OTP_ID, code: ' \n' }, 'code'],
   ['/otp/verify', { otp_id: OTP_ID, code: '-\u00a0\u2010' }, 'code'],
-  ['/otp/verify', { otp_id: OTP_ID, code: 'no string of letters' }, 'code'],
-  ['/otp/verify', { otp_id: OTP_ID, code: '9'.repeat(15_000) }, 'code'],
-  ['/otp/verify', { otp_id: OTP_ID }, 'code'],
   ['/otp/verify', { otp_id: OTP_ID, code: 123456 }, 'code'],
-  ['/otp/verify', { otp_id: OTP_ID, code: null }, 'code'],
   ['/otp/verify', {}, 'otp_id', 'code'],
   ['/otp/cancel', { otp_id: OTP_ID }],
   ['/otp/cancel', { otp_id: null }, 'otp_id'],
   ['/verifications/exchange', { verification_token: TOKEN }],
-  ['/verifications/exchange', { verification_token: 'otp_vt_' }],
-  ['/verifications/exchange', {}, 'verification_token'],
   ['/verifications/exchange', { verification_token: `${TOKEN}a` }, 'verification_token'],
-  ['/verifications/exchange', { verification_token: 'otp_01' }, 'verification_token'],
   ['/verifications/exchange', { verification_token: ` ${TOKEN.slice(0, 100)}` }, 'verification_token'],
-  ['/verifications/exchange', { verification_token: 7 }, 'verification_token'],
 ]
 
 const abbreviate = (value: unknown): string => {
@@ -145,14 +105,7 @@ describe('a body at the edge', () => {
       for (const { message } of errors) expect(problem.detail).to.contain(message)
     })
 
-  it('with a name of metadata that is not allowed is told which names are', async () => {
-    const refused = await edge.post('/otp/send', { recipient: RECIPIENT, metadata: { 'an order': 'A-1' } })
-    expect((await problemOf(refused)).detail).to.equal(
-      'metadata.an order has a name that is not allowed: names have 1 to 40 of A–Z, a–z, 0–9, `_`, `.` and `-`.',
-    )
-  })
-
-  it('with a misspelt member is told which one was meant', async () => {
+  it('with a misspelt member is told which one was meant, and with a wrong name of metadata which are allowed', async () => {
     const misspelt = await edge.post('/otp/send', { recipient: RECIPIENT, clientIp: '8.8.8.8' })
     expect((await problemOf(misspelt)).detail).to.equal('clientIp is not known; did you mean `client_ip`?')
     const named = await edge.post('/otp/send', { to: RECIPIENT })
@@ -160,6 +113,10 @@ describe('a body at the edge', () => {
       path: 'to',
       message: 'is not known; did you mean `recipient`?',
     })
+    const metadata = await edge.post('/otp/send', { recipient: RECIPIENT, metadata: { 'an order': 'A-1' } })
+    expect((await problemOf(metadata)).detail).to.equal(
+      'metadata.an order has a name that is not allowed: names have 1 to 40 of A–Z, a–z, 0–9, `_`, `.` and `-`.',
+    )
     const refused = await edge.post('/otp/send', { recipient: RECIPIENT, Channel: 'sms' })
     expect((await problemOf(refused)).detail).to.equal('Channel cannot be chosen on send: routing chooses it.')
   })
@@ -177,12 +134,9 @@ describe('a body at the edge', () => {
       const text = { 'Content-Type': 'text/plain' }
       const cases: [string | null, Record<string, string>, number][] = [
         ['"text"', json, 422],
-        ['[]', json, 422],
         ['null', json, 422],
-        ['7', json, 422],
         [null, json, 422],
         [null, text, 422],
-        [null, { 'Content-Type': '' }, 422],
         ['{}', text, 415],
         ['{"otp_id":', json, 400],
         [`{"pad":"${'x'.repeat(16_384)}"}`, json, 413],
@@ -208,16 +162,9 @@ describe('a body at the edge', () => {
   const hostile: [string, string, number][] = [
     ['a __proto__', `{"recipient":"${RECIPIENT}","__proto__":{"client_ip":"1.1.1.1","polluted":1}}`, 404],
     ['a __proto__ instead of members', `{"__proto__":{"recipient":"${RECIPIENT}"}}`, 422],
-    ['a constructor', `{"recipient":"${RECIPIENT}","constructor":{"prototype":{"polluted":1}}}`, 404],
     ['a member twice', `{"recipient":7,"recipient":"${RECIPIENT}"}`, 404],
-    ['a member twice, the last one wrong', `{"recipient":"${RECIPIENT}","recipient":7}`, 422],
     ['a huge number', `{"recipient":"${RECIPIENT}","n":1e999999}`, 404],
-    ['a number with many digits', `{"recipient":${'9'.repeat(10_000)}}`, 422],
-    ['deep nesting', `{"recipient":"${RECIPIENT}","deep":${'['.repeat(8_000)}${']'.repeat(8_000)}}`, 400],
     ['deep nesting in a member', `{"recipient":${'{"a":'.repeat(20)}1${'}'.repeat(20)}}`, 422],
-    ['a byte order mark', `\uFEFF{"recipient":"${RECIPIENT}"}`, 404],
-    ['another value after it', `{"recipient":"${RECIPIENT}"}{}`, 400],
-    ['a lone surrogate', '{"recipient":"\\ud800"}', 404],
   ]
   for (const [what, body, status] of hostile)
     it(`with ${what} is ${status}`, async () => {
@@ -229,11 +176,6 @@ describe('a body at the edge', () => {
   it('with a __proto__ has the values of its own members only', async () => {
     await raw('/otp/send', `{"recipient":"${RECIPIENT}","__proto__":{"client_ip":"1.1.1.1"}}`)
     expect(edge.calls[0]?.call).to.include({ sealed_client_ip: null })
-  })
-
-  it('is 400 if it is not UTF-8', async () => {
-    const bytes = Uint8Array.from([...'{"recipient":"'].map(char => char.charCodeAt(0)).concat(0xff, 0x22, 0x7d))
-    expect((await raw('/otp/send', bytes)).status).to.equal(400)
   })
 
   it('never causes a 5xx', () => {

@@ -6,7 +6,7 @@ import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { atRest } from '../../../services/domain/verifications/encryption-context.ts'
 import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
-import { issued, play, reported, right, type StartOptions, T0 } from '../../support/otp.ts'
+import { issued, play, reported, type StartOptions, T0 } from '../../support/otp.ts'
 
 const DELIVERY = 'dlv_01k2m8x4ea5c9r2mbt7kfw0xzd'
 
@@ -55,7 +55,7 @@ describe('the status of a verification', () => {
     expect(delivery).to.have.all.keys('delivery_id', 'channel', 'status', 'reason', 'created_at', 'updated_at')
   })
 
-  it('has every member for a server key, with times in UTC', async () => {
+  it('has every member for a server key, with times in UTC, and no deliveries for a publishable key', async () => {
     store(start())
     expect(await read()).to.deep.equal({
       otp_id: OTP_ID,
@@ -80,33 +80,10 @@ describe('the status of a verification', () => {
       ],
     })
     expect(edge.calls).to.deep.equal([])
-  })
-
-  it('has no deliveries for a publishable key', async () => {
     store(start())
     expect(await read(KEYS.deviceTest))
       .to.include({ status: 'pending' })
       .and.not.to.have.property('deliveries')
-  })
-
-  it('shows that the verification was delivered and approved', async () => {
-    store(play(start(), reported('delivered', { at: T0 + 2_000 }), right({ at: T0 + 5_000 })).saved)
-    await edge.clock.advance(6_000)
-    const status = await read()
-    expect(status).to.include({ status: 'approved', verified_at: '2030-01-01T00:00:05.000Z', resend_at: null })
-    expect(status.deliveries).to.deep.include({
-      delivery_id: DELIVERY,
-      channel: 'sms',
-      status: 'delivered',
-      created_at: '2030-01-01T00:00:00.000Z',
-      updated_at: '2030-01-01T00:00:02.000Z',
-    })
-  })
-
-  it('is expired after its time, even if the verification is still stored as pending', async () => {
-    store(start())
-    await edge.clock.advance(10 * 60_000)
-    expect(await read()).to.include({ status: 'expired', resend_at: null })
   })
 
   it('has the link that the user has to open', async () => {

@@ -1,9 +1,9 @@
 // A verification is erased from the store while an actor still has it in memory.
 import { expect } from 'chai'
 import { startOtpActor } from '../../support/otp.actor.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
-eachStore('an erased verification', fresh => {
+onEmbeddedStore('an erased verification', fresh => {
   it('is not found by a resend, which gives back what it has counted', async () => {
     const store = await fresh()
     const settings = { resend_cooldown_seconds: [0] }

@@ -5,9 +5,9 @@ import type { Otp, Prices } from '../../../machines/otp.ts'
 import { type Price, savePrices } from '../../../services/domain/money/prices.ts'
 import { createFunds } from '../../../services/otp/funds.ts'
 import { testClock } from '../../support/clock.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
-eachStore('the prices of a send', fresh => {
+onEmbeddedStore('the prices of a send', fresh => {
   it('are those of its time, in each process, although the list was read before', async () => {
     const [store, clock] = [await fresh(), testClock()]
     const change = clock.now() + 1_000

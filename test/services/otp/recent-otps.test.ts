@@ -7,10 +7,10 @@ import { inFlight } from '../../../services/domain/verifications/encryption-cont
 import { codeOf } from '../../../services/domain/verifications/message-content.ts'
 import type { OtpReport } from '../../../services/domain/verifications/queue-messages.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
-eachStore('a verification that one actor has in memory', fresh => {
+onEmbeddedStore('a verification that one actor has in memory', fresh => {
   const keyring = testKeyring()
   const by: Identity = { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', key_id: 'key_server', kind: 'server' }
   let store: CountersignStore

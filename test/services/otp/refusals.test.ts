@@ -33,7 +33,7 @@ describe('a refusal to resend or verify', () => {
   const refuse = ([error, cause, reply]: (typeof cases)[number]) =>
     refusalFromReply({ kind: 'refused', error, cause: cause as NotAllowedCause, ...reply })
 
-  it('says its cause in words that name the status or the channel', () => {
+  it('says each cause in a sentence of its own that names the status or the channel', () => {
     for (const one of cases) {
       const [error, cause, { otp_status, channel }] = one
       const { detail, ...members } = refuse(one)
@@ -43,9 +43,6 @@ describe('a refusal to resend or verify', () => {
         .and.contain(otp_status ?? channel ?? '')
         .and.not.contain('undefined')
     }
-  })
-
-  it('has a sentence of its own for each cause', () => {
     const details = cases.map(one => refuse(one).detail)
     expect(new Set(details)).to.have.property('size', cases.length)
   })

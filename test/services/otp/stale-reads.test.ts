@@ -9,13 +9,13 @@ import { inFlight } from '../../../services/domain/verifications/encryption-cont
 import type { OtpReport } from '../../../services/domain/verifications/queue-messages.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { reportStatus, sendOtp, storedOtp } from '../../support/sent-otp.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring, withStaleReads } from '../../support/tenancy.ts'
 
 const RECIPIENT = '+14155550123'
 const by: Identity = { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', key_id: 'key_server', kind: 'server' }
 
-eachStore('a report to an actor whose store answers from the past', fresh => {
+onEmbeddedStore('a report to an actor whose store answers from the past', fresh => {
   const keyring = testKeyring()
   let store: CountersignStore
   const actors: TestActor[] = []

@@ -43,8 +43,12 @@ const stored = async (store: CountersignStore): Promise<AddressListDoc> =>
 const MANY = 70_000
 
 eachStore('an import', fresh => {
+  let store: CountersignStore
+  beforeEach(async () => {
+    store = await fresh()
+  })
+
   it('replaces the ranges of the version before', async () => {
-    const store = await fresh()
     await put(store, '8.8.8.0/24', '2a01:4f8::/32')
     const asked = ['8.8.8.8', '2a01:4f8::1', '9.9.9.9', '2a02::1']
     expect(await classesIn(store, asked)).to.deep.equal(['abusive', 'abusive', null, null])
@@ -62,7 +66,6 @@ eachStore('an import', fresh => {
   })
 
   it('of an empty text leaves an empty list', async () => {
-    const store = await fresh()
     await put(store, '8.8.8.8')
     await put(store, '')
     expect(await classesIn(store, ['8.8.8.8'])).to.deep.equal([null])
@@ -71,7 +74,6 @@ eachStore('an import', fresh => {
   })
 
   it('of many ranges is loaded again completely', async () => {
-    const store = await fresh()
     const ranges = manyRanges(MANY)
     await put(store, ...ranges, '2a01::1')
     expect((await stored(store)).chunks).to.equal(4)
@@ -85,7 +87,6 @@ eachStore('an import', fresh => {
   })
 
   it('saves its progress and renews its lease', async () => {
-    const store = await fresh()
     const list = await listBeingImported(store, { now: clock.now() })
     const seen: AddressListDoc[] = []
     const watching = interceptWrites(store, {
@@ -110,7 +111,6 @@ eachStore('an import', fresh => {
     ['a source that fails', new BadList('its source answered 500'), 'its source answered 500'],
   ] as const)
     it(`of ${what} fails with the reason, and keeps the version before`, async () => {
-      const store = await fresh()
       await put(store, '8.8.8.8')
       const before = await stored(store)
       await run(store, await listBeingImported(store, { now: clock.now() }), bad)
@@ -123,7 +123,6 @@ eachStore('an import', fresh => {
     })
 
   it('of a URL without public addresses fails, and keeps the version before', async () => {
-    const store = await fresh()
     await put(store, '8.8.8.8')
     const source = { kind: 'url', url: 'https://lists.example/a', etag: null } as const
     const list = await listBeingImported(store, { now: clock.now(), source, refresh_seconds: 600 })
@@ -141,7 +140,6 @@ eachStore('an import', fresh => {
     ['much, but less than half', ['16.0.0.0/4', '2400::/8', '4000::/2'], 'ready'],
   ] as const)
     it(`of a URL with ${what} is ${shown}, and the same text from an operator is ready`, async () => {
-      const store = await fresh()
       const source = { kind: 'url', url: 'https://lists.example/a', etag: null } as const
       const bytes = new TextEncoder().encode(lines.join('\n'))
       await run(store, await listBeingImported(store, { now: clock.now(), source }), { bytes, source })
@@ -159,7 +157,6 @@ eachStore('an import', fresh => {
     Object.fromEntries((await listsIn(store)).map(({ name, status }) => [name, status]))
 
   it('of a URL fails when the class as a whole would hold most addresses', async () => {
-    const store = await fresh()
     await put(store, '0.0.0.0/1')
     await fetchList(store, 'url', '9.9.9.9', '16.0.0.0/4')
     await fetchList(store, 'url', '128.0.0.0/1')
@@ -172,7 +169,6 @@ eachStore('an import', fresh => {
   })
 
   it('of a URL counts a text that is not imported yet', async () => {
-    const store = await fresh()
     const lease = importLease(newVersion(clock.now()), clock.now(), { v4: 0.5, v6: 0 })
     await listBeingImported(store, { now: clock.now(), ...lease })
     await fetchList(store, 'url', '128.0.0.0/1')
@@ -180,7 +176,6 @@ eachStore('an import', fresh => {
   })
 
   it('of a URL does not count lists that are confirmed', async () => {
-    const store = await fresh()
     const lists = store.docs('ip_lists')
     await put(store, '0.0.0.0/1')
     await lists.modify({ _id: ID }, { $set: { source: { kind: 'given', digest: '', confirmed: true } } })
@@ -189,7 +184,6 @@ eachStore('an import', fresh => {
   })
 
   it('of a URL is checked one at a time', async () => {
-    const store = await fresh()
     let ended = false
     const both = Promise.all([fetchList(store, 'one', '0.0.0.0/1'), fetchList(store, 'two', '128.0.0.0/1')])
     const end = both.finally(() => {
@@ -202,7 +196,6 @@ eachStore('an import', fresh => {
   })
 
   it('of a URL loads no version of another list while their shares are less than half together', async () => {
-    const store = await fresh()
     await put(store, '16.0.0.0/4')
     const chunks = Object.assign(Object.create(store.docs('ip_chunks')), { get: () => expect.fail('loaded') })
     const docs = (name: string) => (name === 'ip_chunks' ? chunks : store.docs(name as 'ip_lists'))
@@ -211,7 +204,6 @@ eachStore('an import', fresh => {
   })
 
   it('that has lost its lease to another changes nothing, and leaves no chunks', async () => {
-    const store = await fresh()
     await put(store, '8.8.8.8')
     const early = await listBeingImported(store, { now: clock.now() })
     let overtaken = false
@@ -229,7 +221,6 @@ eachStore('an import', fresh => {
   })
 
   it('does not restore a list that was removed meanwhile', async () => {
-    const store = await fresh()
     const list = await listBeingImported(store, { now: clock.now() })
     const watching = interceptWrites(store, {
       before: call => call === 'ip_chunks.insert' && store.docs('ip_lists').remove({ _id: ID }, 1),
@@ -239,7 +230,6 @@ eachStore('an import', fresh => {
   })
 
   it('leaves the complete old version or the complete new one after a crash at any write', async () => {
-    const store = await fresh()
     const ranges = manyRanges(MANY)
     await put(store, '8.8.8.8')
     const whole = crashingStore(store, Number.POSITIVE_INFINITY, 'after')

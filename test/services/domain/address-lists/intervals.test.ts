@@ -3,12 +3,9 @@ import fc from 'fast-check'
 import {
   countAddresses,
   covers,
-  emptyIntervals,
   type Intervals,
   includesAddress,
-  intervalCount,
   intervalsOf,
-  union,
   unionOf,
   type Words,
 } from '../../../../services/domain/address-lists/intervals.ts'
@@ -108,23 +105,5 @@ for (const words of [1, 4] as const)
         }),
         { numRuns: propertyRuns(150) },
       )
-    })
-
-    it('may include all addresses or none', () => {
-      const all = setOf(words, [[0n, TOP[words]]])
-      expect([has(all, 0n), has(all, TOP[words]), intervalCount(all)]).to.deep.equal([true, true, 1])
-      expect([has(emptyIntervals(words), 0n), intervalCount(emptyIntervals(words))]).to.deep.equal([false, 0])
-      expect(rangesOf(union(all, setOf(words, [[7n, 9n]])))).to.deep.equal([[0n, TOP[words]]])
-    })
-
-    it('does not overflow at the last address', () => {
-      const ends = setOf(words, [
-        [TOP[words], TOP[words]],
-        [0n, 0n],
-      ])
-      expect(rangesOf(ends)).to.deep.equal([
-        [0n, 0n],
-        [TOP[words], TOP[words]],
-      ])
     })
   })

@@ -68,11 +68,6 @@ describe('parsing a list', () => {
     expect((await read(Buffer.from('8.8.8.8\n', 'utf16le'))).ranges, 'no encoding of ours').to.equal(0)
   })
 
-  it('joins ranges that are equal, overlap or are adjacent', async () => {
-    const text = ['8.8.8.0/25', '8.8.8.0/25', '8.8.8.128/25', '8.8.8.7', '8.8.9.0/24', '8.8.11.0/24'].join('\n')
-    expect(await read(text)).to.deep.include({ ranges: 2, entries: 6 })
-  })
-
   it('is done in batches, with line numbers and ranges over all of them', async () => {
     const address = (nth: number): string => `11.${nth >> 15}.${(nth >> 7) & 255}.${(nth & 127) * 2}`
     const lines = Array.from({ length: 60_000 }, (_, nth) => (nth % 20_000 === 19_999 ? 'bad' : address(nth)))

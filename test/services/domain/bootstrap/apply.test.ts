@@ -7,7 +7,7 @@ import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import { classesIn } from '../../../support/address-lists.ts'
 import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 import { testClock } from '../../../support/clock.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { allTenancyDocs, interceptWrites, testKeyring } from '../../../support/tenancy.ts'
 
 const keyring = testKeyring()
@@ -18,9 +18,13 @@ const apply = (store: CountersignStore, file: unknown) =>
 
 const withApp = (app: object) => ({ companies: [{ id: 'cmp_acme', apps: [{ id: 'app_shop', ...app }] }] })
 
-eachStore('applying the bootstrap file', fresh => {
+onEmbeddedStore('applying the bootstrap file', fresh => {
+  let store: CountersignStore
+  beforeEach(async () => {
+    store = await fresh()
+  })
+
   it('creates everything in the file', async () => {
-    const store = await fresh()
     const { mintedKeys, mintedSecrets, warnings } = await apply(store, fullBootstrapFile())
     const { companies, apps, keys, webhooks, providers, prices, ip_lists } = await allTenancyDocs(store)
 
@@ -45,20 +49,12 @@ eachStore('applying the bootstrap file', fresh => {
       ['app_other', 'cmp_other', 'app_other', {}],
       ['app_shop', 'cmp_acme', 'Shop', { code: { length: 8 }, routing: { countries: { BR: ['whatsapp', 'sms'] } } }],
     ])
-    expect(
-      keys.map(({ _id, app_id, company_id, kind, mode, revoked_at }) => [
-        _id,
-        app_id,
-        company_id,
-        kind,
-        mode,
-        revoked_at,
-      ]),
-    ).to.deep.equal([
-      ['key_a', 'app_shop', 'cmp_acme', 'server', 'test', null],
-      ['key_b', 'app_shop', 'cmp_acme', 'publishable', 'live', null],
-      ['key_made', 'app_shop', 'cmp_acme', 'server', 'live', null],
+    expect(keys.map(({ _id, app_id, kind, mode }) => [_id, app_id, kind, mode])).to.deep.equal([
+      ['key_a', 'app_shop', 'server', 'test'],
+      ['key_b', 'app_shop', 'publishable', 'live'],
+      ['key_made', 'app_shop', 'server', 'live'],
     ])
+    for (const { company_id, revoked_at } of keys) expect([company_id, revoked_at]).to.deep.equal(['cmp_acme', null])
     expect(providers.map(({ _id, channel, type, position }) => [_id, channel, type, position])).to.deep.equal([
       ['app_shop:backup', 'sms', 'http', 2],
       ['app_shop:mail', 'email', 'smtp', 1],
@@ -84,7 +80,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('names keys, and leaves a name that it does not name', async () => {
-    const store = await fresh()
     const keys = (name: string) => [
       { id: 'key_a', key: 'sk_test_0123456789', name },
       { id: 'key_b', kind: 'server', mode: 'test' },
@@ -97,7 +92,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('creates keys and signing secrets without a value in the file, and returns them once', async () => {
-    const store = await fresh()
     const first = await apply(store, fullBootstrapFile())
     const [made] = first.mintedKeys
     expect(made?.key).to.match(/^sk_live_\w{40,}$/)
@@ -114,7 +108,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('stores no readable key, secret or credential', async () => {
-    const store = await fresh()
     const { mintedKeys, mintedSecrets } = await apply(store, fullBootstrapFile())
     const stored = JSON.stringify(await allTenancyDocs(store))
     for (const secret of [
@@ -131,7 +124,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('writes nothing when it is applied again', async () => {
-    const store = await fresh()
     await apply(store, fullBootstrapFile())
     const before = await allTenancyDocs(store)
     await clock.advance(1000)
@@ -140,7 +132,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('does not change what the file does not mention', async () => {
-    const store = await fresh()
     await apply(store, fullBootstrapFile())
     const before = await allTenancyDocs(store)
     await apply(store, {})
@@ -149,7 +140,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('renames companies, and never changes their balance again', async () => {
-    const store = await fresh()
     await apply(store, { companies: [{ id: 'cmp_acme', balance: 7 }] })
     await store.docs('companies').modify({ _id: 'cmp_acme' }, { $inc: { balance: -3 } })
     await apply(store, { companies: [{ id: 'cmp_acme', name: 'Acme Ltd', balance: 100 }] })
@@ -158,7 +148,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('sets the balance below which owners are told, leaves it where it is not named, and removes it with null', async () => {
-    const store = await fresh()
     const withThreshold = (low_balance_micros?: number | null) => ({
       companies: [{ id: 'cmp_acme', ...(low_balance_micros === undefined ? {} : { low_balance_micros }) }],
     })
@@ -179,7 +168,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('replaces settings as a whole', async () => {
-    const store = await fresh()
     await apply(store, withApp({ name: 'Shop', settings: { send_attempts: 3, locale: 'de' } }))
     await apply(store, withApp({ settings: { locale: 'fr' } }))
     const app = await createTenancy({ store, keyring, clock }).app('app_shop')
@@ -190,7 +178,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('shortens the retention of a stored app in a day, however often the service starts', async () => {
-    const store = await fresh()
     await apply(store, withApp({ settings: { retention_days: 20 } }))
     const pending_retention = { retention_days: 9, effective_at: clock.now() + 86_400_000 }
     for (const start of [1, 2]) {
@@ -202,7 +189,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('sets, keeps and removes the secrets of the Supabase hook', async () => {
-    const store = await fresh()
     const secrets = async () =>
       (await createTenancy({ store, keyring, clock }).hookSecrets('app_shop', 'supabase'))?.secrets
     const [first, second] = ['whsec_c2VjcmV0LW9mLXN1cGFiYXNl', 'whsec_YW5vdGhlci1vZi1zdXBhYmFzZQ==']
@@ -223,7 +209,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('leaves exactly the listed providers, in that order', async () => {
-    const store = await fresh()
     const sandbox = (name: string) => ({ name, type: 'sandbox', channel: 'sms' })
     const names = async () =>
       (await createTenancy({ store, keyring, clock }).providersOf('app_shop')).providers.map(({ name }) => name)
@@ -246,7 +231,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('changes the type, channel and config of a provider that keeps its name', async () => {
-    const store = await fresh()
     await apply(store, withApp({ providers: [{ name: 'main', type: 'sandbox', channel: 'sms' }] }))
     const config = { token: 'tg-token' }
     await apply(
@@ -254,22 +238,14 @@ eachStore('applying the bootstrap file', fresh => {
       withApp({ providers: [{ name: 'main', type: 'telegram_gateway', config: { token: 'before' } }] }),
     )
     await apply(store, withApp({ providers: [{ name: 'main', type: 'telegram_gateway', config }] }))
-    expect((await createTenancy({ store, keyring, clock }).providersOf('app_shop')).providers).to.deep.equal([
-      {
-        app_id: 'app_shop',
-        name: 'main',
-        channel: 'telegram',
-        paused: false,
-        countries: null,
-        cost_micros: {},
-        type: 'telegram_gateway',
-        config: { token: 'tg-token', base_url: 'https://gatewayapi.telegram.org' },
-      },
+    const { providers } = await createTenancy({ store, keyring, clock }).providersOf('app_shop')
+    expect(providers.map(({ name, type, channel }) => [name, type, channel])).to.deep.equal([
+      ['main', 'telegram_gateway', 'telegram'],
     ])
+    expect(providers[0]?.config).to.deep.include(config)
   })
 
   it('counts the segments of own texts with the name of the app, the stored one too', async () => {
-    const store = await fresh()
     const texts = { sms: { en: { text: `{code} {app}${'x'.repeat(290)}` } } }
     await apply(store, withApp({ name: 'Shop', settings: { texts } }))
     const problem = await apply(store, withApp({ name: 'A shop with a long name' })).then(
@@ -280,7 +256,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('leaves a pause, and countries and costs that it does not name, as they are stored', async () => {
-    const store = await fresh()
     const file = (more: object) => withApp({ providers: [{ name: 'main', type: 'sandbox', channel: 'sms', ...more }] })
     const scope = async () => {
       const [provider] = (await createTenancy({ store, keyring, clock }).providersOf('app_shop')).providers
@@ -298,7 +273,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('applies its change after a lost race with another change', async () => {
-    const store = await fresh()
     await apply(store, withApp({ settings: { locale: 'de' } }))
     let overtaken = 0
     const overtake = async (call: string) => {
@@ -311,7 +285,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('leaves exactly the listed prices and address lists', async () => {
-    const store = await fresh()
     const price = (country: string, micros: number) => ({ channel: 'sms', country, micros })
     const range = (cidr: string) => ({ class: 'tor', cidr })
     await apply(store, {
@@ -333,7 +306,6 @@ eachStore('applying the bootstrap file', fresh => {
   })
 
   it('signs with the webhook secret of the file, and with the old one for a day', async () => {
-    const store = await fresh()
     const url = 'https://shop.example/hooks'
     const secrets = async () =>
       (await createTenancy({ store, keyring, clock }).webhooks('app_shop'))[0]?.secrets.map(one => [

@@ -44,16 +44,13 @@ describe('booking', () => {
     )
   })
 
-  it('enters every hold that still fits below a cap, up to the cap itself', () => {
+  it('enters every hold that still fits below a cap, answers `capped` before `short`, and counts no refused hold against the cap', () => {
     const account = { balance: 1_000, spent: { [KEY]: 20 } }
     const wanted = [hold('a', 60, 100), hold('b', 40, 100), hold('c', 20, 100), hold('d', 1, 100)]
     expect(answersOf(account, ...wanted)).to.deep.equal(['entered', 'capped', 'entered', 'capped'])
     expect(answersOf({ balance: 1_000, spent: {} }, hold('a', 1, 0), hold('b', 1)), 'a cap of 0; no cap').to.deep.equal(
       ['capped', 'entered'],
     )
-  })
-
-  it('answers `capped` before `short`, and counts no refused hold against the cap', () => {
     expect(answersOf({ balance: 0, spent: {} }, hold('a', 10, 5))).to.deep.equal(['capped'])
     expect(answersOf({ balance: 10, spent: {} }, hold('a', 20, 20), hold('b', 10, 10))).to.deep.equal([
       'short',

@@ -155,15 +155,6 @@ eachStore('a hold', fresh => {
     expect(await waitingBatches()).to.equal(0)
   })
 
-  it('is confirmed by its own process only', async () => {
-    const accounts = openAccounts()
-    await hold(accounts, 'dlv_1')
-    openAccounts().confirmHold('dlv_1')
-    accounts.confirmHold('dlv_2')
-    await accounts.settled()
-    expect(await holds()).to.deep.equal([['dlv_1', due()]])
-  })
-
   it('that is confirmed and cannot be written to the ledger is left to the sweeper, which checks it', async () => {
     let failed = 0
     const failing = interceptWrites(store, {

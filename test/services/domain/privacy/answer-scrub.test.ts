@@ -65,12 +65,9 @@ describe("a vendor's text", () => {
     for (const text of [null, '', ' \n ']) expect(scrubAnswerText(text, personal)).to.equal(null)
   })
 
-  it('hides the user of a mailbox without the domain', () => {
+  it('hides the user of a mailbox without the domain and without what follows the plus', () => {
     const text = scrubAnswerText('User Ada.King not here', { recipient: 'ada.king@example.com', code: CODE })
     expect(text).to.equal('User [email] not here')
-  })
-
-  it('hides the user of a mailbox without what follows the plus', () => {
     const recipient = 'ada.king+shop@example.com'
     expect(scrubAnswerText('User Ada.King not here', { recipient, code: CODE })).to.equal('User [email] not here')
   })

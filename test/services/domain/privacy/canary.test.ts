@@ -11,6 +11,10 @@ const MONGODB = { setting: 'MONGODB_URL', deletable: null } as const
 const DEVELOPMENT = { setting: 'DATA_DIR', deletable: '/home/ann/.data' } as const
 
 eachStore('the data keys of a process', fresh => {
+  let store: CountersignStore
+  beforeEach(async () => {
+    store = await fresh()
+  })
   const createKey = (id: string) => ({ id, key: randomBytes(32) })
   const [first, second, wrong] = [createKey('first'), createKey('second'), createKey('first')]
   const keyringOf = (...dataKeys: (typeof first)[]) =>
@@ -18,7 +22,6 @@ eachStore('the data keys of a process', fresh => {
 
   /** The message of the problem that `checkKeys` rejects with; null when the keys fit. */
   const startProblem = async (
-    store: CountersignStore,
     keyring: Keyring,
     more: Partial<Pick<CanaryDeps, 'lostKeyIds' | 'source' | 'place'>> = {},
   ): Promise<string | null> =>
@@ -31,37 +34,33 @@ eachStore('the data keys of a process', fresh => {
     )
 
   it('fit the store they were first used with, and other keys of the same name do not', async () => {
-    const store = await fresh()
-    expect(await startProblem(store, keyringOf(first))).to.equal(null)
-    expect(await startProblem(store, keyringOf(second))).to.be.a('string')
-    expect(await startProblem(store, keyringOf(wrong))).to.be.a('string')
-    expect(await startProblem(store, keyringOf(first))).to.equal(null)
+    expect(await startProblem(keyringOf(first))).to.equal(null)
+    expect(await startProblem(keyringOf(second))).to.be.a('string')
+    expect(await startProblem(keyringOf(wrong))).to.be.a('string')
+    expect(await startProblem(keyringOf(first))).to.equal(null)
   })
 
   it('are not even tried on a store that another release wrote', async () => {
-    const store = await fresh()
-    await startProblem(store, keyringOf(first))
+    await startProblem(keyringOf(first))
     await store.docs('canaries').modify({ _id: 'data_keys' }, { $unset: { format: true } })
-    expect(await startProblem(store, keyringOf(first))).to.match(
+    expect(await startProblem(keyringOf(first))).to.match(
       /^MONGODB_URL: another release has written this store.*or name another database in MONGODB_URL$/,
     )
     const place = { setting: 'DATA_DIR', deletable: null } as const
-    expect(await startProblem(store, keyringOf(first), { place })).to.match(/ or set DATA_DIR to an empty folder$/)
-    expect(await startProblem(store, keyringOf(first), { place: DEVELOPMENT })).to.match(
+    expect(await startProblem(keyringOf(first), { place })).to.match(/ or set DATA_DIR to an empty folder$/)
+    expect(await startProblem(keyringOf(first), { place: DEVELOPMENT })).to.match(
       /^DATA_DIR: .*Delete the data folder to start over: \/home\/ann\/\.data$/,
     )
   })
 
   it('say that the data folder may be deleted only where it is that of a development system', async () => {
-    const store = await fresh()
-    await startProblem(store, keyringOf(first))
+    await startProblem(keyringOf(first))
     const remedy = 'Delete the data folder to start over: /home/ann/.data'
-    expect(await startProblem(store, keyringOf(second), { place: DEVELOPMENT })).to.contain(remedy)
-    expect(await startProblem(store, keyringOf(second))).not.to.contain('Delete')
+    expect(await startProblem(keyringOf(second), { place: DEVELOPMENT })).to.contain(remedy)
+    expect(await startProblem(keyringOf(second))).not.to.contain('Delete')
   })
 
   it('fit at every step of a rotation: the new key last, then first, then alone', async () => {
-    const store = await fresh()
     const rotation = [
       keyringOf(first),
       keyringOf(first, second),
@@ -69,18 +68,17 @@ eachStore('the data keys of a process', fresh => {
       keyringOf(first, second),
       keyringOf(second, first),
     ]
-    for (const given of [...rotation, keyringOf(second)]) expect(await startProblem(store, given)).to.equal(null)
-    expect(await startProblem(store, keyringOf(first)), 'not back to the old one alone').to.be.a('string')
+    for (const given of [...rotation, keyringOf(second)]) expect(await startProblem(given)).to.equal(null)
+    expect(await startProblem(keyringOf(first)), 'not back to the old one alone').to.be.a('string')
   })
 
   it('are refused with the setting to change and the id of the missing key, and without any secret', async () => {
-    const store = await fresh()
-    await startProblem(store, keyringOf(first))
-    const missing = await startProblem(store, keyringOf(second))
+    await startProblem(keyringOf(first))
+    const missing = await startProblem(keyringOf(second))
     expect(missing).to.match(/^DATA_KEYS: .*"first".*not among those given \(second\).*LOST_DATA_KEYS=first/)
-    const mistaken = await startProblem(store, keyringOf(wrong))
+    const mistaken = await startProblem(keyringOf(wrong))
     expect(mistaken).to.match(/^DATA_KEYS: .*"first".*another.*another id.*LOST_DATA_KEYS=first/)
-    const made = await startProblem(store, keyringOf(second), { source: '/data' })
+    const made = await startProblem(keyringOf(second), { source: '/data' })
     expect(made).to.include('DATA_KEYS is not set: the keys come from /data')
     for (const { key } of [first, second, wrong])
       for (const told of [missing, mistaken, made]) {
@@ -90,18 +88,16 @@ eachStore('the data keys of a process', fresh => {
   })
 
   it('fit once the missing key is given up for lost, and from then on the missing key does not', async () => {
-    const store = await fresh()
-    await startProblem(store, keyringOf(first))
-    expect(await startProblem(store, keyringOf(second), { lostKeyIds: ['other'] })).to.be.a('string')
-    expect(await startProblem(store, keyringOf(second), { lostKeyIds: ['first'] })).to.equal(null)
-    expect(await startProblem(store, keyringOf(second))).to.equal(null)
-    expect(await startProblem(store, keyringOf(first))).to.be.a('string')
+    await startProblem(keyringOf(first))
+    expect(await startProblem(keyringOf(second), { lostKeyIds: ['other'] })).to.be.a('string')
+    expect(await startProblem(keyringOf(second), { lostKeyIds: ['first'] })).to.equal(null)
+    expect(await startProblem(keyringOf(second))).to.equal(null)
+    expect(await startProblem(keyringOf(first))).to.be.a('string')
   })
 
   it('of only one process fit when many start at once on an empty store with keys of their own', async () => {
-    const store = await fresh()
     const all = Array.from({ length: 10 }, (_, nth) => keyringOf(createKey(`k${nth}`)))
-    const told = await Promise.all(all.map(one => startProblem(store, one)))
+    const told = await Promise.all(all.map(one => startProblem(one)))
     expect(told.filter(one => one === null)).to.have.length(1)
   })
 })

@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { eraseVerifications } from '../../../../services/domain/privacy/erasure.ts'
 import { testClock } from '../../../support/clock.ts'
 import { newOtpDocument } from '../../../support/queued-otps.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
-eachStore('an erased verification', fresh => {
+onEmbeddedStore('an erased verification', fresh => {
   it('takes its idempotency keys with it, except one that leads to a newer verification by now', async () => {
     const store = await fresh()
     const old = { ...newOtpDocument({ keyring: testKeyring(), clock: testClock() }), claims: ['own', 'reused'] }

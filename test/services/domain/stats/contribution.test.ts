@@ -66,12 +66,9 @@ describe('what a verification contributes to statistics', () => {
     expect(isZero(tally)).to.equal(true)
   })
 
-  it('has a message as queued until a provider took it or it failed', () => {
+  it('has a message as queued until a provider took it or it failed, and as sent once one took it, also when it failed afterwards', () => {
     expect(contribution(issued()).channel).to.equal('sms=1 0 0 0 0 0 1 0 0')
     expect(contribution(play(issued(), reported('sent')).saved).channel).to.equal('sms=1 1 0 0 0 0 0 0 0')
-  })
-
-  it('has a message as sent that a provider took, also when it failed afterwards', () => {
     const failed = play(issued(), reported('failed')).saved
     const [delivery] = failed.context.deliveries
     const taken = { ...failed, context: { ...failed.context, deliveries: [{ ...delivery, provider: 'main' }] } }

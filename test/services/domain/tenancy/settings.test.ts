@@ -30,18 +30,14 @@ const VALUES: [string, (value: never) => unknown, { good: unknown[]; bad: unknow
   ['code.length', length => ({ code: { length }, limits: TWO_SENDS_A_DAY }), whole(4, 10)],
   ['code.ttl_seconds', ttl_seconds => ({ code: { ttl_seconds } }), whole(60, 3600)],
   ['verify_attempts', verify_attempts => ({ verify_attempts }), whole(1, 10)],
-  ['send_attempts', send_attempts => ({ send_attempts }), whole(1, 20)],
   ['resend_cooldown_seconds.1', value => ({ resend_cooldown_seconds: [0, value] }), whole(0, 3600)],
   ['resend_cooldown_seconds', resend_cooldown_seconds => ({ resend_cooldown_seconds }), { good: [[0]], bad: [[]] }],
-  ['token_ttl_seconds', token_ttl_seconds => ({ token_ttl_seconds }), whole(1, 3600)],
-  ['idempotency_ttl_seconds', idempotency_ttl_seconds => ({ idempotency_ttl_seconds }), whole(60, 604800)],
   ['limits.client_ip.0.seconds', seconds => ({ limits: { client_ip: [{ max: 1, seconds }] } }), whole(1, 604800)],
   [
     'limits.recipient.0.max',
     max => ({ limits: { recipient: [{ max, seconds: 1 }] } }),
     whole(1, Number.MAX_SAFE_INTEGER),
   ],
-  ['retention_days', retention_days => ({ retention_days }), whole(1, 3650)],
   [
     'limits.client_ip_reputation_factor',
     client_ip_reputation_factor => ({ limits: { client_ip_reputation_factor } }),
@@ -54,21 +50,8 @@ const VALUES: [string, (value: never) => unknown, { good: unknown[]; bad: unknow
   ],
   ['routing.default', order => ({ routing: { default: order } }), { good: [['sms']], bad: [['sms', 'email', 'sms']] }],
   ['routing.default.0', channel => ({ routing: { default: [channel] } }), { good: ['email'], bad: ['pigeon'] }],
-  ['blocked_countries.0', country => ({ blocked_countries: [country] }), COUNTRIES],
   ['allowed_countries.1', country => ({ allowed_countries: ['GB', country] }), COUNTRIES],
   ['spend_caps.GB', GB => ({ spend_caps: { GB, XK: 0, '*': 1 } }), { good: [0, 5_000_000], bad: [-1, 0.5, '1', null] }],
-  [
-    'publishable_challenge',
-    publishable_challenge => ({ publishable_challenge }),
-    { good: ['off', 'risk', 'always'], bad: ['never'] },
-  ],
-  ['fraud_guard.mode', mode => ({ fraud_guard: { mode } }), { good: ['off', 'record', 'on'], bad: ['loud'] }],
-  ['fraud_guard.action', action => ({ fraud_guard: { action } }), { good: ['refuse', 'free_channel'], bad: ['slow'] }],
-  [
-    'channels.whatsapp.mode',
-    mode => ({ channels: { whatsapp: { mode, business_number: '+15550001111' } } }),
-    { good: ['template', 'link_code', 'link_inbound'], bad: ['link'] },
-  ],
   ['locale', locale => ({ locale }), { good: ['pt-br'], bad: ['', 'en_US', 'e', 'english language', null] }],
   [
     'channels.sms.domains.0',
@@ -107,26 +90,19 @@ const VALUES: [string, (value: never) => unknown, { good: unknown[]; bad: unknow
         'http://127.0.0.1:3000',
         'https://[2001:db8::1]',
         'https://xn--bcher-kva.example',
-        'https://my_host.example',
       ],
       bad: [
         'http://example.com',
-        'https://example.com/',
-        'https://Example.com',
         'https://example.com:443',
         'example.com',
         '*',
         'null',
         'https://*.example.com',
-        'https://*',
-        'https://shop-*.example.com',
         'https://example.com:*',
-        'ftp://example.com',
         'http://localhost.example.com',
         'https://example.com?x',
         'https://user@example.com',
         'https://bücher.example',
-        'https://exa$mple.com',
         'https://a,https://b',
         ' https://example.com',
       ],
@@ -148,7 +124,7 @@ describe('app settings', () => {
     for (const code of ['UK', 'gb', '', 'all']) expect(faults({ spend_caps: { [code]: 1 } })).to.have.length(1)
   })
 
-  it('have at most ten rules in a list; longer lists that are stored already still load', () => {
+  it('have at most ten rules in a list, though longer ones that are stored still load, and canonical language tags', () => {
     const rules = (count: number) => Array.from({ length: count }, (_, nth) => ({ max: 1 + nth, seconds: 60 }))
     expect(faults({ limits: { client_ip: rules(10) } })).to.deep.equal([])
     expect(faults({ limits: { client_ip: rules(11), app: rules(500) } })).to.deep.equal([
@@ -156,6 +132,8 @@ describe('app settings', () => {
       'limits.app',
     ])
     expect(resolveSettings({ limits: { client_ip: rules(11) } }).limits.client_ip).to.have.length(11)
+    expect(resolveSettings({ locale: 'pt-br' }).locale).to.equal('pt-BR')
+    expect(resolveSettings({ locale: 'zh-hant-tw' }).locale).to.equal('zh-Hant-TW')
   })
 
   it('have defaults that may be written as they are, and keep them beside members that were set, at every depth', () => {
@@ -210,11 +188,6 @@ describe('app settings', () => {
           mode,
           publishable_challenge,
         ])
-  })
-
-  it('make language tags canonical', () => {
-    expect(resolveSettings({ locale: 'pt-br' }).locale).to.equal('pt-BR')
-    expect(resolveSettings({ locale: 'zh-hant-tw' }).locale).to.equal('zh-Hant-TW')
   })
 
   it('refuse a link mode without a business number, beside other problems; one that is stored is loaded', () => {

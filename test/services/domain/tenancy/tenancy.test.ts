@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import type { Channel } from '../../../../machines/channels.ts'
 import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
@@ -21,15 +20,9 @@ onEmbeddedStore('tenancy', fresh => {
     await applyBootstrap(readBootstrap(JSON.stringify(fullBootstrapFile())), { store, keyring, clock })
   })
 
-  it('reads an app with every setting', async () => {
+  it('reads an app, and null where there is none', async () => {
     const { app } = createTenancy({ store, keyring, clock })
-    expect(await app('app_shop')).to.deep.equal({
-      id: 'app_shop',
-      company_id: 'cmp_acme',
-      name: 'Shop',
-      sealed_challenge_secret: null,
-      settings: resolveSettings({ code: { length: 8 }, routing: { countries: { BR: ['whatsapp', 'sms'] } } }),
-    })
+    expect((await app('app_shop'))?.settings.code).to.include({ length: 8 })
     expect(await app('app_none')).to.equal(null)
   })
 
@@ -37,32 +30,16 @@ onEmbeddedStore('tenancy', fresh => {
     const { providersOf } = createTenancy({ store, keyring, clock })
     const providers = async (app: string, channel?: Channel) => (await providersOf(app, channel)).providers
     expect((await providers('app_shop')).map(({ name }) => name)).to.deep.equal(['twilio-main', 'mail', 'backup'])
-    expect(await providers('app_shop', 'email')).to.deep.equal([
-      {
-        app_id: 'app_shop',
-        name: 'mail',
-        channel: 'email',
-        paused: false,
-        countries: null,
-        cost_micros: {},
-        type: 'smtp',
-        config: {
-          host: 'mail.example.com',
-          port: 587,
-          secure: false,
-          user: null,
-          pass: null,
-          from: 'no-reply@example.com',
-          dkim: null,
-        },
-      },
-    ])
+    const [mail, ...others] = await providers('app_shop', 'email')
+    expect(mail).to.include({ app_id: 'app_shop', name: 'mail', channel: 'email', paused: false, type: 'smtp' })
+    expect(mail?.config).to.include({ host: 'mail.example.com', port: 587, from: 'no-reply@example.com', pass: null })
+    expect(others).to.deep.equal([])
     expect((await providers('app_shop', 'sms')).map(({ name }) => name)).to.deep.equal(['twilio-main', 'backup'])
     expect(await providers('app_shop', 'telegram')).to.deep.equal([])
     expect(await providers('app_blog')).to.deep.equal([])
   })
 
-  it('leaves out a config or secret that was copied into another document', async () => {
+  it('leaves out a config or secret that was copied into another document, and a provider that was moved to another app', async () => {
     const providers = store.docs('providers')
     const backup = (await providers.get(['app_shop:backup'])).get('app_shop:backup')
     await providers.modify({ _id: 'app_shop:twilio-main' }, { $set: { config: backup?.config } })
@@ -72,9 +49,6 @@ onEmbeddedStore('tenancy', fresh => {
     const reader = createTenancy({ store, keyring, clock })
     expect((await reader.providersOf('app_shop')).providers.map(({ name }) => name)).to.deep.equal(['mail', 'backup'])
     expect((await reader.webhooks('app_other'))[0]?.secrets).to.deep.equal([])
-  })
-
-  it('leaves out a provider that was moved to another app', async () => {
     const { providersOf } = createTenancy({ store, keyring, clock })
     await store.docs('providers').modify({ _id: 'app_shop:backup' }, { $set: { app_id: 'app_other', position: -1 } })
     expect((await providersOf('app_other')).providers).to.deep.equal([])

@@ -69,8 +69,12 @@ describe('the text of a message', () => {
     expect(render({ channel: 'email', minutes: null, own: html }).html).not.to.include('{minutes}')
   })
 
-  it('is one sentence in an SMS', () => {
+  it('is one sentence in an SMS, and says in a chat how long the code is valid', () => {
     expect(render()).to.deep.equal({ text: '123456 is your Acme verification code.', subject: null, html: null })
+    const text = '123456 is your Acme verification code.\nIt is valid for 10 min.'
+    const chat = { text, subject: null, html: null }
+    expect(render({ channel: 'whatsapp' })).to.deep.equal(chat)
+    expect(render({ channel: 'telegram' })).to.deep.equal(chat)
   })
 
   const HASH = 'FA+9qCX9VSu'
@@ -92,13 +96,6 @@ describe('the text of a message', () => {
     const ending = { domain: 'example.com' }
     for (const channel of ['whatsapp', 'telegram', 'email'] as const)
       expect(render({ channel, ending })).to.deep.equal(render({ channel }))
-  })
-
-  it('says in a chat how long the code is valid', () => {
-    const text = '123456 is your Acme verification code.\nIt is valid for 10 min.'
-    const chat = { text, subject: null, html: null }
-    expect(render({ channel: 'whatsapp' })).to.deep.equal(chat)
-    expect(render({ channel: 'telegram' })).to.deep.equal(chat)
   })
 
   it('has a subject in a mail, and a sentence for recipients who did not request it', () => {

@@ -9,12 +9,9 @@ describe('a claim without a verification', () => {
   const abandoned = (idAgeSeconds: number, heldForSeconds: number): boolean =>
     isAbandoned({ otp_id: newId('otp', NOW - idAgeSeconds * SECOND), held_until: NOW + heldForSeconds * SECOND }, NOW)
 
-  it('is waited for while a call holds it, however old its id is', () => {
+  it('is waited for while a call holds it, and leads to the same verification for half a minute after that', () => {
     expect(abandoned(1, 29)).to.equal(false)
     expect(abandoned(600, 1)).to.equal(false)
-  })
-
-  it('leads to the same verification for half a minute after its hold', () => {
     expect(abandoned(30, 0)).to.equal(false)
     expect(abandoned(59, -29)).to.equal(false)
     expect(abandoned(60, -30)).to.equal(true)

@@ -31,12 +31,9 @@ onEmbeddedStore('the latest verification of a recipient', fresh => {
     return { found: latest?._id, read }
   }
 
-  it('is the newest of the same kind of key', async () => {
+  it('is the newest of the same kind of key, and none that started before, which is not read either', async () => {
     const [old, last, other] = [started(T0 + 1, server), started(T0 + 2, server), started(T0 + 3, device)]
     expect((await search([old, last, other])).found).to.equal(last._id)
-  })
-
-  it('is none that started before, which is not read either', async () => {
     expect(await search([started(T0 - 1, server)])).to.deep.equal({ found: undefined, read: 0 })
     const first = started(T0, server)
     expect(await search([first])).to.deep.equal({ found: first._id, read: 1 })

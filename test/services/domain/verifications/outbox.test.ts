@@ -122,10 +122,4 @@ eachStore('the outbox', fresh => {
     await clock.advance(60_000)
     expect(publishes).to.equal(1)
   })
-
-  it('is settled once all published effects are removed, without the usual delay', async () => {
-    const { relay, left } = await relayed(['a'], async () => {})
-    await relay.settled()
-    expect((await left()).ids).to.deep.equal([])
-  })
 })

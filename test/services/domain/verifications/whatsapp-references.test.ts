@@ -8,9 +8,7 @@ const OTHER = 'JKLMNPQRSTUVWXYZ'
 describe('references in a text', () => {
   const alone: [string, string][] = [
     ['the pre-filled text', `Please send me my code for Shop. Reference: ${REFERENCE}`],
-    ['the reference alone', REFERENCE],
     ['lower case', `ref ${REFERENCE.toLowerCase()}`],
-    ['punctuation on both sides', `(${REFERENCE}).`],
     ['line breaks and other scripts', `Привет\n${REFERENCE}，谢谢`],
     ['characters no reference has on both sides', `0${REFERENCE}1`],
   ]
@@ -28,11 +26,8 @@ describe('references in a text', () => {
           expect(referencesIn(linkText(language, mode, app, REFERENCE))[0]).to.equal(REFERENCE)
     })
 
-  it('are all found, each once', () => {
+  it('are all found, each once, and none in ordinary words or in texts that are too short', () => {
     expect(referencesIn(`${OTHER} ${REFERENCE} ${OTHER.toLowerCase()}`)).to.deep.equal([OTHER, REFERENCE])
-  })
-
-  it('are not found in ordinary words, nor in texts that are too short', () => {
     expect(referencesIn(`Hello, what is my code? ${REFERENCE.slice(1)} 0123456789012345`)).to.deep.equal([])
   })
 

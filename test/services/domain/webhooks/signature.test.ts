@@ -43,7 +43,7 @@ describe('the signature of a webhook', () => {
   })
 
   describe('of Standard Webhooks', () => {
-    it('is that of the example in the specification', () => {
+    it('is that of the example in the specification, and verified by the public library', () => {
       const headers = signatureHeaders({
         id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
         body: '{"test": 2432232314}',
@@ -55,9 +55,6 @@ describe('the signature of a webhook', () => {
         'webhook-timestamp': '1614265330',
         'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
       })
-    })
-
-    it('is verified by the public library', () => {
       expect(new Webhook(SECRET).verify(BODY, signed())).to.deep.equal(JSON.parse(BODY))
     })
 
@@ -92,10 +89,6 @@ describe('the signature of a webhook', () => {
           ).to.deep.equal(JSON.parse(BODY))
         }),
       )
-    })
-
-    it('does not verify a changed body', () => {
-      expect(() => new Webhook(SECRET).verify(BODY.replace('approved', 'failed'), signed())).to.throw()
     })
   })
 })

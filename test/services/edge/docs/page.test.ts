@@ -86,7 +86,7 @@ describe('the pages of the reference', () => {
       }
   })
 
-  it('show every member and every error', () => {
+  it('show every member, every error and every event', () => {
     for (const schema of Object.values(document.components.schemas))
       for (const name of Object.keys(schema.properties ?? {})) expect(all).to.contain(`<code>${name}</code>`)
     for (const { responses } of operations)
@@ -99,6 +99,10 @@ describe('the pages of the reference', () => {
       const [path = '', anchor] = errorPage(type).split('#')
       expect(pages.get(path), 'where doc_url leads').to.contain(` id="${anchor}"`)
       expect(all).to.match(new RegExp(`<tr id="error-${type}"[^>]*>.*?<td>[\\d, ]+</td>`, 's'))
+    }
+    for (const [type, { post }] of Object.entries(document.webhooks)) {
+      expect(all).to.contain(`<h2 id="${post.operationId}">`)
+      expect(all).to.contain(`</b> <code>${type}</code>`)
     }
   })
 
@@ -126,13 +130,6 @@ describe('the pages of the reference', () => {
   it('are listed for programs', () => {
     expect(llmsTxt).to.match(/^# Countersign\n\n> /)
     for (const path of markdown.keys()) expect(llmsTxt).to.contain(`](https://otp.example${path}): `)
-  })
-
-  it('show every event', () => {
-    for (const [type, { post }] of Object.entries(document.webhooks)) {
-      expect(all).to.contain(`<h2 id="${post.operationId}">`)
-      expect(all).to.contain(`</b> <code>${type}</code>`)
-    }
   })
 
   it('have every anchor once, and no link that leads nowhere', () => {

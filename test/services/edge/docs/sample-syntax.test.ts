@@ -1,5 +1,5 @@
-// Every sample of the reference is valid in its language. Where this machine has no interpreter of one, a test says so and checks less.
-import { readFileSync, writeFileSync } from 'node:fs'
+// Every sample of the reference is valid in its language. The test of a language that this machine does not have is skipped.
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { PROJECT_ROOT } from '../../../../infra/web/built-site.ts'
@@ -48,10 +48,6 @@ describe('the samples of the reference', () => {
       return file
     })
 
-  it('are many', () => {
-    expect(samples.length).to.be.greaterThan(70)
-  })
-
   it('in TypeScript pass the type checker', async () => {
     write('typescript', 'mts')
     const config = {
@@ -76,50 +72,24 @@ describe('the samples of the reference', () => {
   })
 
   it('for a shell are parsed by one', async () => {
-    for (const file of write('curl', 'sh'))
-      expect(await run('sh', ['-n', file]), file).to.deep.equal({ code: 0, output: '' })
+    const program = 'for file; do sh -n "$file" || echo "$file"; done'
+    expect(await run('sh', ['-c', program, 'sh', ...write('curl', 'sh')])).to.deep.equal({ code: 0, output: '' })
   })
 
-  it(
-    HAS_PYTHON ? 'in Python are parsed by it' : 'in Python have pairs of brackets: there is no Python here',
-    async () => {
-      const files = write('python', 'py')
-      if (!HAS_PYTHON) return expectPairs(files, '#')
-      const program = 'import ast, sys\nfor name in sys.argv[1:]: ast.parse(open(name, encoding="utf-8").read(), name)'
-      expect(await run('python3', ['-c', program, ...files])).to.deep.equal({ code: 0, output: '' })
-    },
-  )
+  it('in Python are parsed by it', async function () {
+    if (!HAS_PYTHON) this.skip()
+    const program = 'import ast, sys\nfor name in sys.argv[1:]: ast.parse(open(name, encoding="utf-8").read(), name)'
+    expect(await run('python3', ['-c', program, ...write('python', 'py')])).to.deep.equal({ code: 0, output: '' })
+  })
 
-  it(
-    HAS_GO ? 'in Go are parsed and formatted as gofmt has it' : 'in Go have pairs of brackets: there is no Go here',
-    async () => {
-      const files = write('go', 'go')
-      if (!HAS_GO) return expectPairs(files, '//')
-      expect(await run('gofmt', ['-l', ...files])).to.deep.equal({ code: 0, output: '' })
-    },
-  )
+  it('in Go are parsed and formatted as gofmt has it', async function () {
+    if (!HAS_GO) this.skip()
+    expect(await run('gofmt', ['-l', ...write('go', 'go')])).to.deep.equal({ code: 0, output: '' })
+  })
 
-  it(HAS_PHP ? 'in PHP are parsed by it' : 'in PHP have pairs of brackets: there is no PHP here', async () => {
-    const files = write('php', 'php')
-    if (!HAS_PHP) return expectPairs(files, '//')
-    for (const file of files) expect((await run('php', ['-l', file])).code, file).to.equal(0)
+  it('in PHP are parsed by it', async function () {
+    if (!HAS_PHP) this.skip()
+    const program = 'foreach (array_slice($argv, 1) as $file) token_get_all(file_get_contents($file), TOKEN_PARSE);'
+    expect(await run('php', ['-r', program, '--', ...write('php', 'php')])).to.deep.equal({ code: 0, output: '' })
   })
 })
-
-/** Every bracket outside of texts and comments has its pair. */
-function expectPairs(files: readonly string[], comment: string): void {
-  const pairs: Record<string, string> = { ')': '(', ']': '[', '}': '{' }
-  for (const file of files) {
-    const code = readFileSync(file, 'utf8').replaceAll(
-      /\/\*[\s\S]*?\*\/|"""[\s\S]*?"""|'(?:\\[\s\S]|[^'\\])*'|"(?:\\[\s\S]|[^"\\])*"|`[^`]*`/g,
-      '',
-    )
-    const open: string[] = []
-    for (const line of code.split('\n'))
-      for (const sign of line.split(comment)[0] ?? '') {
-        if ('([{'.includes(sign)) open.push(sign)
-        else if (sign in pairs) expect(open.pop(), file).to.equal(pairs[sign])
-      }
-    expect(open, file).to.deep.equal([])
-  }
-}

@@ -4,21 +4,15 @@ import { buildRequest, keyProblem, pathProblem, testKeyKind } from '../../../../
 const BOTH = ['server', 'publishable']
 
 describe('the key of a call that is tried on the reference page', () => {
-  it('may be a test key of a kind that may call', () => {
+  it('may be a test key of a kind that may call; any other key is refused in words, and never taken when it is a live key', () => {
     expect(keyProblem('sk_test_abc123', BOTH)).to.equal(null)
     expect(keyProblem('pk_test_abc123', BOTH)).to.equal(null)
     expect(keyProblem('sk_test_abc123', ['server'])).to.equal(null)
     expect([testKeyKind('sk_test_a'), testKeyKind('pk_test_a')]).to.deep.equal(BOTH)
-  })
-
-  it('is never a live key', () => {
     for (const key of ['sk_live_abc123', 'pk_live_abc123']) {
       expect(keyProblem(key, BOTH)).to.match(/live key/)
       expect(testKeyKind(key)).to.equal(undefined)
     }
-  })
-
-  it('is explained where it is missing, of another kind, or no key at all', () => {
     expect(keyProblem('', BOTH)).to.match(/Paste a test key/)
     expect(keyProblem('pk_test_abc123', ['server'])).to.match(/server key/)
     for (const text of ['hello', 'Bearer sk_test_a', 'sk_test_', 'sk_test_a\nb'])
@@ -51,7 +45,7 @@ describe('the request of a call that is tried', () => {
     expect(bodyWith('')).to.deep.equal({})
   })
 
-  it('encodes what stands in the path and in the query', () => {
+  it('encodes what stands in the path and in the query, and is not made while a part of its path is missing', () => {
     const fields = [
       { name: 'otp_id', in: 'path' as const, value: 'otp_1/../x' },
       { name: 'q', in: 'query' as const, value: 'a b' },
@@ -61,9 +55,6 @@ describe('the request of a call that is tried', () => {
       body: null,
       headers: { Authorization: 'Bearer sk_test_a' },
     })
-  })
-
-  it('is not made while a part of its path is missing', () => {
     expect(pathProblem([{ name: 'otp_id', in: 'path', value: '' }])).to.match(/^Fill in otp_id/)
     expect(pathProblem([{ name: 'otp_id', in: 'path', value: 'otp_1' }])).to.equal(null)
     expect(pathProblem([{ name: 'locale', in: 'body', value: '' }])).to.equal(null)

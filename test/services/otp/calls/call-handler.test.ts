@@ -67,7 +67,7 @@ describe('a call while the store is away', () => {
     return { handle, first, recorded, lines: captured.lines, asked: () => asked }
   }
 
-  it('is given up once that is known, though it may be executed', async () => {
+  it('is given up once that is known, though it may be executed; the next one is refused before the store is asked, with a record and a line of its own', async () => {
     const { first } = await startHandler()
     const { kind, error, detail } = first.value as Refusal
     expect({ kind, error, detail }).to.deep.equal({
@@ -75,9 +75,6 @@ describe('a call while the store is away', () => {
       error: 'ServiceUnavailableError',
       detail: MAYBE_EXECUTED,
     })
-  })
-
-  it('is refused before the store is asked, with a record and a line of its own', async () => {
     const { handle, recorded, lines, asked } = await startHandler()
     const before = { asked: asked(), recorded: recorded.length, lines: lines().length }
     for (let calls = 0; calls < 10; calls += 1)

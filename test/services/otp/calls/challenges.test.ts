@@ -22,14 +22,14 @@ import {
 import type { ChallengeNeedInput } from '../../../../services/otp/fraud/guard.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
 import { hardestSolution } from '../../../support/hardest-challenge.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const LIVE: Identity = { company_id: 'cmp_a', app_id: 'app_a', mode: 'live', key_id: 'key_a', kind: 'publishable' }
 const RISKY: ChallengeNeed = { asked: true, pressure: 0 }
 const HARMLESS: ChallengeNeed = { asked: false, pressure: 0 }
 
-eachStore('challenges', fresh => {
+onEmbeddedStore('challenges', fresh => {
   let store: CountersignStore
   let clock: TestClock
   let need: ChallengeNeed

@@ -60,24 +60,6 @@ eachStore('idempotency claims under several data keys', fresh => {
       })
   })
 
-  it('hold every index, and are free under every one after a refusal', async () => {
-    const claims = createClaims({ claims: store.docs('claims'), otps: store.docs('otps'), clock: testClock() })
-    const held = await claims.claim(key('a', 'b'), 'otp_1', HOUR)
-    expect(await storedIds()).to.deep.equal(['a', 'b'])
-    if (held.kind === 'held') await claims.release(held)
-    expect(await storedIds()).to.deep.equal([])
-  })
-
-  it('lead to the verification of a dead process, even if that knew one index only', async () => {
-    const clock = testClock()
-    const claims = createClaims({ claims: store.docs('claims'), otps: store.docs('otps'), clock })
-    await claims.claim(key('b'), 'otp_dead', HOUR)
-    await clock.advance(CLAIM_HELD_MS)
-    expect(await claims.claim(key('a', 'b'), 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_dead' })
-    const stored = await store.docs('claims').get(['a', 'b'])
-    expect([...stored.values()].map(({ otp_id }) => otp_id)).to.deep.equal(['otp_dead', 'otp_dead'])
-  })
-
   it('release what they hold when another call keeps them waiting', async () => {
     const clock: Clock = {
       now: () => START,

@@ -10,13 +10,13 @@ import { recipientIndexes } from '../../../../services/domain/verifications/look
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { rawDocuments } from '../../../support/raw-documents.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const NUMBER = '+447400998877'
 const BY = { company_id: 'cmp_a', app_id: 'app_a', mode: 'live', key_id: 'key_a', kind: 'server' } as const
 
-eachStore('a refusal by the OTP actor', fresh => {
+onEmbeddedStore('a refusal by the OTP actor', fresh => {
   const keyring = testKeyring(2, 1)
   let store: CountersignStore
   let actor: TestActor

@@ -9,13 +9,13 @@ import { codeOf } from '../../../../services/domain/verifications/message-conten
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { storedOtp } from '../../../support/sent-otp.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../../support/tenancy.ts'
 
 const RECIPIENT = '+14155550123'
 const by = { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', key_id: 'key_server', kind: 'server' } as const
 
-eachStore('a send while a verification of the recipient is pending', fresh => {
+onEmbeddedStore('a send while a verification of the recipient is pending', fresh => {
   const keyring = testKeyring()
   let store: CountersignStore
   const actors: TestActor[] = []

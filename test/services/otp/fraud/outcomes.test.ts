@@ -11,16 +11,13 @@ describe('what the fraud guard counts', () => {
   const onLink = (whatsapp: 'link_code' | 'template') =>
     issued({ order: ['whatsapp', 'sms'], channel: 'whatsapp', whatsapp })
 
-  it('is each message: the first begins the verification, a resend and a fallback do not', () => {
+  it('is each message that was sent: the first begins the verification, a resend and a fallback do not, and one that could not be paid was not sent', () => {
     expect(messageOutcome(null, doc(fallback))).to.deep.include({ isStart: true, approval: null })
     expect(outcomeAfter(fallback, resend()))
       .to.deep.include({ isStart: false })
       .and.have.property('sentAt')
       .of.length(1)
     expect(outcomeAfter(fallback, reported('failed'))?.sentAt, 'a fallback').to.have.length(1)
-  })
-
-  it('is not a fallback that could not be paid: no message was sent', () => {
     expect(outcomeAfter(fallback, reported('failed', { unpaid: { event_id: 'evt_unpaid' } }))).to.equal(null)
   })
 

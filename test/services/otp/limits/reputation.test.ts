@@ -15,7 +15,7 @@ import {
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 
 /** More than fit into one chunk. */
 const MANY = 70_000
@@ -26,7 +26,7 @@ async function put(store: CountersignStore, lines: string[], of: AddressClass = 
   await createRunImport(importDeps(store, clock))(list, async () => contentOfLines(...lines))
 }
 
-eachStore('the current address classifier', fresh => {
+onEmbeddedStore('the current address classifier', fresh => {
   const open = (store: CountersignStore, at = testClock()) => {
     const captured = createCapturedLog()
     const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]

@@ -64,17 +64,6 @@ describe('the report handler', () => {
       ),
     })
 
-  it('handles each report, alone or in a bundle', async () => {
-    const seen: string[] = []
-    const handle = handlerWith(async otp_id => {
-      seen.push(otp_id)
-      return null
-    })
-    const outcomes = await handle([message('a', due('otp_a')), bundle('b', 'otp_b', 'otp_c')])
-    expect(outcomes).to.deep.equal([{ kind: 'done' }, { kind: 'done' }])
-    expect(seen).to.have.members(['otp_a', 'otp_b', 'otp_c'])
-  })
-
   it('retries a bundle when an engine is away for one report, and still handles the others', async () => {
     const seen: string[] = []
     const handle = handlerWith(async otp_id => {
