@@ -100,6 +100,13 @@ eachStore('an account', fresh => {
     expect((await store.docs('companies').get(['cmp_1'])).get('cmp_1')?.spent).to.deep.equal({ [cap.key]: 30 })
   })
 
+  it('of one company pays for no other company', async () => {
+    const accounts = openAccounts()
+    await accounts.enter('cmp_1', credit('a', 100))
+    expect(await accounts.enter('cmp_2', hold(1, 1))).to.equal('short')
+    expect([await accounts.balance('cmp_1'), await accounts.balance('cmp_2')]).to.deep.equal([100, 0])
+  })
+
   it('moves the entries of a dead process to the ledger when it is flushed, and says since when they have been waiting', async () => {
     const dying = interceptWrites(store, {
       async before(call) {
