@@ -66,29 +66,23 @@ describe('query plans of the embedded store', () => {
     ['coded', { code: null }, { code: 1 }, 'coded {code 1}'],
     ['counters', { group: 'x' }, { group: 1 }, 'counters {group 1}'],
   ]
-  for (const [collection, filter, sort, index] of served)
-    it(`searches ${index} for ${JSON.stringify(filter)} by ${JSON.stringify(sort)}, and sorts nothing`, () => {
-      const steps = planOf(collection, filter, sort)
-      expect(steps).to.have.length(1)
-      expect(steps[0]).to.match(new RegExp(`^SEARCH ${collection} USING INDEX ${escapeRegExp(index)} \\(`))
-    })
-
-  it('has a case here for every index of the contract', () => {
+  it('searches an index, and sorts nothing, with every index of the contract', () => {
+    for (const [collection, filter, sort, index] of served) {
+      const [step = '', ...more] = planOf(collection, filter, sort)
+      const query = `${JSON.stringify(filter)} by ${JSON.stringify(sort)}`
+      expect(more, query).to.deep.equal([])
+      expect(step.startsWith(`SEARCH ${collection} USING INDEX ${index} (`), `${query}: ${step}`).to.equal(true)
+    }
     const declared = Object.keys(collections).flatMap(name => table(name).indexes.map(index => index.name))
     expect([...served.map(([, , , index]) => index), 'counters to purge']).to.include.members(declared)
   })
 
+  const after = [
+    { group: 'x', rank: { $gt: 1 } },
+    { group: 'x', rank: 1, _id: { $gt: 'y' } },
+  ]
   const branching: [string, object, object][] = [
-    [
-      'a page after a cursor',
-      {
-        $or: [
-          { group: 'x', rank: { $gt: 1 } },
-          { group: 'x', rank: 1, _id: { $gt: 'y' } },
-        ],
-      },
-      { rank: 1 },
-    ],
+    ['a page after a cursor', { $or: after }, { rank: 1 }],
     ['alternatives within a group', { group: 'x', n: 1, $or: [{ rank: { $lt: 2 } }, { rank: 7 }] }, { rank: -1 }],
     ['several groups', { group: { $in: ['x', 'y'] } }, { rank: 1 }],
   ]
@@ -98,7 +92,7 @@ describe('query plans of the embedded store', () => {
       const searches = steps.filter(step => step.includes(' things '))
       expect(searches).to.have.length(2)
       for (const search of searches)
-        expect(search).to.match(new RegExp(`^SEARCH things USING INDEX ${escapeRegExp(RANK)} \\(`))
+        expect(search.startsWith(`SEARCH things USING INDEX ${RANK} (`), search).to.equal(true)
       // The one sort is of the documents that the branches found, at most a page each.
       const afterBranches = steps.slice(steps.findLastIndex(step => step.includes(' things ')))
       expect(steps.filter(step => step.includes('TEMP B-TREE'))).to.deep.equal(
@@ -121,20 +115,18 @@ describe('query plans of the embedded store', () => {
     { due_at: { $lt: 5 } },
     { $or: [{ group: 'x' }, { due_at: 5 }] },
   ]
-  for (const filter of unordered)
-    it(`counts, modifies and removes ${JSON.stringify(filter)} by index`, () => {
-      const [count, match, remove] = [
-        table('things').count(filter),
-        table('things').match(filter),
-        table('things').remove(filter),
-      ]
+  it('counts, modifies and removes by index', () => {
+    for (const filter of unordered) {
+      const { count: counting, match: matching, remove: removing } = table('things')
+      const [count, match, remove] = [counting(filter), matching(filter), removing(filter)]
       const steps = [
         ...plan(count.sql, [...count.params]),
         ...plan(match.sql, match.params(1, 0)),
         ...plan(remove.sql, [...remove.params, 1]),
       ].filter(step => step.includes(' things '))
-      for (const step of steps) expect(step).to.match(/^SEARCH things USING/)
-    })
+      for (const step of steps) expect(step, JSON.stringify(filter)).to.match(/^SEARCH things USING/)
+    }
+  })
 
   it('gets, replaces and purges by index', () => {
     const { get, getMany, replace, purge } = table('counters')
@@ -149,5 +141,3 @@ describe('query plans of the embedded store', () => {
     for (const search of searches) expect(search).to.match(/^SEARCH counters USING/)
   })
 })
-
-const escapeRegExp = (text: string): string => text.replace(/[{}()[\].*+?^$|\\]/g, '\\$&')
