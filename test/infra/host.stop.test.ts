@@ -144,13 +144,8 @@ describe('a hosted process that is told to stop', () => {
         attached = true
         return []
       }
-      const { ready, stop } = await host({
-        services: [{ attach }],
-        prepare: () =>
-          new Promise(resolve => {
-            prepared = resolve
-          }),
-      })
+      const prepare = () => new Promise<void>(resolve => (prepared = resolve))
+      const { ready, stop } = await host({ services: [{ attach }], prepare })
       await stop()
       prepared()
       expect(await rejection(ready)).to.be.instanceOf(Unavailable)

@@ -143,14 +143,11 @@ describe('dispatcher', () => {
     call(0).end([1, 2])
     await turn()
     expect(settled).to.deep.equal([])
-  })
-
-  it('stops without a timer when the grace is 0', async () => {
-    const { accept, stop, back } = setup({ prefetch: 10 })
-    accept('a')
+    const other = setup({ prefetch: 10 })
+    other.accept('a')
     await turn()
-    await stop(0)
-    expect(back).to.deep.equal(['a'])
+    await other.stop(0)
+    expect(other.back, 'without a timer').to.deep.equal(['a'])
   })
 
   it('discards its items when the connection is lost, and goes on with those delivered next', async () => {

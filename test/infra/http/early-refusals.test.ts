@@ -77,15 +77,9 @@ describe('early refusals', () => {
     expect(earlyHeaders).to.include({ 'retry-after': '2', 'x-request-id': 'order-17' })
     expect({ ...early, headers: {} }).to.deep.equal({ ...late, headers: {} })
     expect(recorded).to.deep.equal(['order-17'])
-  })
-
-  it('get an id of their own if the caller gives none that is well-formed', async () => {
-    for (const headers of [{}, { 'X-Request-Id': 'no id' }]) {
-      const { headers: answered, body } = await post('/early', headers)
-      expect(answered['x-request-id']).to.match(/^[0-9a-f-]{36}$/)
-      expect(JSON.parse(body).request_id).to.equal(answered['x-request-id'])
-      expect(recorded.at(-1)).to.equal(answered['x-request-id'])
-    }
+    const own = (await post('/early', { 'X-Request-Id': 'no id' })).headers['x-request-id']
+    expect(own).to.match(/^[0-9a-f-]{36}$/)
+    expect(recorded.at(-1)).to.equal(own)
   })
 
   it('are measured and logged by their route, as other answers are', async () => {
@@ -93,16 +87,10 @@ describe('early refusals', () => {
     await post('/early', { 'X-Request-Id': 'order-18' })
     const [line, ...more] = linesOf('http.answered').slice(before)
     expect(more).to.deep.equal([])
-    expect(line).to.include({
-      request_id: 'order-18',
-      app_id: 'app_shop',
-      method: 'POST',
-      route: '/early',
-      status: 503,
-      error_type: 'HTTPException',
-    })
+    const told = { request_id: 'order-18', app_id: 'app_shop', error_type: 'HTTPException' }
+    expect(line).to.include({ ...told, method: 'POST', route: '/early', status: 503 })
     const { body } = await metrics.render()
-    expect(body).to.match(/http_requests_total\{method="POST",route="\/early",status="503"\} 4/)
+    expect(body).to.match(/http_requests_total\{method="POST",route="\/early",status="503"\} 3/)
   })
 
   it('have a line of warning at once, and then one a second for each reason, with their number', async () => {
