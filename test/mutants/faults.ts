@@ -314,7 +314,7 @@ export const FAULTS: Record<string, readonly Fault[]> = {
     ),
     fault(
       'a delivery that an old primary does not know is dropped as erased',
-      'services/channel/deliver found',
+      'services/channel/deliver findWithCertainty',
       oneSide('left', 'find', 'certain'),
       'services/channel/deliver',
     ),
