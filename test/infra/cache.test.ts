@@ -29,18 +29,10 @@ describe('a cache', () => {
   })
 
   it('loads again after the clock was set back', async () => {
-    let now = 3_600_000
-    let loads = 0
-    const load = async () => {
-      loads += 1
-      return loads
-    }
-    const cache = createCache(load, { ttlMs: 5_000, maxSize: 2, clock: { now: () => now } })
-    expect(await cache.get('a')).to.equal(1)
-    now = 0
-    expect(await cache.get('a')).to.equal(2)
-    now = 4_999
-    expect(await cache.get('a')).to.equal(2)
+    const { cache, clock } = createCountingCache()
+    await cache.get('a')
+    await clock.advance(-3_600_000)
+    expect([await cache.get('a'), await cache.get('a')]).to.deep.equal(['a 2', 'a 2'])
   })
 
   it('keeps no failed load, and nothing that was invalidated', async () => {

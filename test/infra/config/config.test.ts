@@ -1,40 +1,8 @@
 import { expect } from 'chai'
-import { ConfigProblems, ROLES, readConfig } from '../../../infra/config/config.ts'
+import { ConfigProblems, readConfig } from '../../../infra/config/config.ts'
 import { AMQP_URL, base64Key, engineUrls, MONGODB_URL, secrets, wrongVariables } from '../../support/config.ts'
 
 describe('settings', () => {
-  it('have defaults: every role on the embedded engines', () => {
-    expect(readConfig({}, [])).to.deep.equal({
-      roles: ROLES,
-      production: false,
-      engine: { kind: 'embedded' },
-      dataDir: './.data',
-      heapYoungMb: null,
-      bootstrapFile: null,
-      logLevel: 'info',
-      lostDataKeys: [],
-      metricsPort: null,
-      metricsToken: null,
-      tracesUrl: null,
-      http: {
-        host: '127.0.0.1',
-        port: 3000,
-        publicUrl: null,
-        maxBodyBytes: 16_384,
-        maxInFlight: 2000,
-        trustedProxies: [],
-      },
-      stopDelayMs: 0,
-      provider: { timeoutMs: 8000, maxCalls: 200, unknownWaitMs: 15_000 },
-      backoff: {
-        channel: [1000, 5000, 15_000],
-        webhook: [5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000],
-      },
-      privateTargets: [],
-      secrets: { code: null, data: null, adminTokens: null },
-    })
-  })
-
   it('send spans to a collector by the rules of OpenTelemetry', () => {
     const url = (env: Record<string, string>) => readConfig(env, []).tracesUrl
     const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318/'

@@ -4,17 +4,21 @@ import { expect } from 'chai'
 import { done } from '../../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../../infra/broker/embedded.ts'
 import type { Outbound } from '../../../infra/outbound/outbound.ts'
+import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
 import { createOpenTelemetry } from '../../../infra/tracing/open-telemetry.ts'
 import { traceBroker } from '../../../infra/tracing/traced-broker.ts'
 import { traceOutbound } from '../../../infra/tracing/traced-outbound.ts'
+import { traceStore } from '../../../infra/tracing/traced-store.ts'
 import { inSpan, type Tracing } from '../../../infra/tracing/tracing.ts'
 import { CONTRACT_TOPOLOGY } from '../../contract/broker.contract.ts'
+import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
 import { type CapturedLog, createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { type CollectedSpan, type SpanCollector, startSpanCollector } from '../../support/span-collector.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 const NOT_RECORDED = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00'
 
@@ -61,6 +65,24 @@ describe('spans', () => {
     expect(of('late').traceId).not.to.equal(of('request').traceId)
     expect(of('late').links).to.deep.equal([ids(of('request'))])
     expect(of('after')).to.deep.include({ traceId: of('late').traceId, parentSpanId: of('late').spanId, links: [] })
+  })
+
+  it('are not made for work on the store that goes on after the span that started it', async () => {
+    const embedded = createEmbeddedStore({ folder: createTemporaryFolder(), collections: CONTRACT_COLLECTIONS, clock })
+    const things = traceStore(embedded, tracing).docs('things')
+    let goOn = (): void => {}
+    const later = new Promise<void>(resolve => {
+      goOn = resolve
+    })
+    let lasting = Promise.resolve()
+    await inSpan(tracing, 'message', { kind: 'consumer', parent: null, attributes: {} }, async () => {
+      await things.get(['a'])
+      lasting = later.then(async () => void (await things.count({ group: 'g' })))
+    })
+    goOn()
+    await lasting
+    await embedded.close()
+    expect([...(await collected()).keys()]).to.have.members(['message', 'get things'])
   })
 
   it('are not made for calls of others that are made after the span that started them, or in one that is left out', async () => {
