@@ -220,6 +220,16 @@ describe('a work queue of the embedded broker', () => {
       expect(inHand.state).to.equal('resolved')
     })
 
+    it('on close rejects a message whose handler asks for a retry too late', async () => {
+      const { end } = await consume()
+      const published = publish('a')
+      await settled()
+      const closing = broker.close()
+      await end(0, retry(50))
+      await closing
+      expect(published.value).to.be.instanceOf(Unavailable)
+    })
+
     it('on close rejects a message whose handler hangs past the grace', async () => {
       await consume()
       const published = publish('a')
