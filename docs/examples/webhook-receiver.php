@@ -3,7 +3,6 @@
 // work into `handle`.
 //   WEBHOOK_SECRETS=whsec_… php -S 127.0.0.1:8080 webhook-receiver.php
 // Separate several secrets by commas. All of them are accepted: give both while you replace one.
-// Our CI has no PHP, so it reads this file and does not run it. `npm run test:examples` runs it on a machine with PHP.
 declare(strict_types=1);
 
 const MAX_BODY_BYTES = 100_000;

@@ -104,32 +104,26 @@ describe('the table of allowed imports', () => {
   const all = files.flatMap(importsOf)
 
   it('is kept by every file', () => {
+    expect(all.length).to.be.greaterThan(1_000)
     const broken = all.flatMap(one => (violationOf(one) ? [`${one.from} → ${one.to}: ${violationOf(one)}`] : []))
     expect(broken).to.deep.equal([])
   })
 
   it('has no circle of files', () => {
+    const arrows = 'ab bc cb cd'.split(' ').map(([from = '', to = '']) => [from, to] as const)
+    expect(circles(arrows), 'it finds one').to.deep.equal([['b', 'c']])
     expect(circles(all.map(({ from, to }) => [from, to]))).to.deep.equal([])
   })
 
-  const folders = [...new Set(files.map(dirname))].filter(folder => folder !== 'services')
-  for (const folder of new Set([...folders, ...folders.map(dirname)]))
-    it(`has no circle among the members of ${folder}/`, () => {
+  it('has no circle among the members of a folder', () => {
+    const folders = [...new Set(files.map(dirname))].filter(folder => folder !== 'services')
+    for (const folder of new Set([...folders, ...folders.map(dirname)])) {
       const arrows = all.flatMap(({ from, to }) => {
         const [source, target] = [memberOf(folder, from), memberOf(folder, to)]
         return source && target ? [[source, target] as const] : []
       })
-      expect(circles(arrows)).to.deep.equal([])
-    })
-
-  it('would find a circle', () => {
-    const arrows = [
-      ['a', 'b'],
-      ['b', 'c'],
-      ['c', 'b'],
-      ['c', 'd'],
-    ] as const
-    expect(circles(arrows)).to.deep.equal([['b', 'c']])
+      expect(circles(arrows), folder).to.deep.equal([])
+    }
   })
 
   it('lets a process on embedded engines start without the drivers of MongoDB and RabbitMQ, which take memory', () => {
@@ -140,55 +134,36 @@ describe('the table of allowed imports', () => {
     expect(loading).to.deep.equal([])
   })
 
-  it('is read from real imports', () => {
-    expect(all.length).to.be.greaterThan(10)
-  })
-
   it('misses no import: none names its target in a way that this test cannot read', () => {
     const hidden = /\bimport\(\s*[^'"\s]|\bimport\(\s*(['"])[^'"]*\1\s*\+|\bcreateRequire\b|\brequire\(/
     expect(files.filter(file => hidden.test(withoutComments(file)))).to.deep.equal([])
   })
 
-  const forbidden: [string, string][] = [
-    ['machines/otp.ts', 'node:crypto'],
-    ['machines/otp.ts', 'infra/clock.ts'],
-    ['machines/otp.ts', 'zod'],
-    ['machines/settings.ts', 'node:util'],
-    ['infra/broker/topology.ts', 'machines/channels.ts'],
-    ['infra/log.ts', 'services/edge/router.ts'],
-    ['infra/log.ts', 'services/domain/collections.ts'],
-    ['services/domain/money/accounts.ts', 'services/otp/calls/send.ts'],
-    ['services/domain/collections.ts', 'infra/store/mongo.ts'],
-    ['services/edge/send.ts', 'services/otp/actor.ts'],
-    ['services/otp/actor.ts', 'infra/store/mongo.ts'],
-    ['services/otp/actor.ts', 'infra/broker/amqp.frame.ts'],
-    ['infra/host.ts', 'infra/store/mongo.ts'],
-    ['infra/broker/dispatcher.ts', 'infra/broker/amqp/connection.ts'],
-    ['infra/broker/embedded/shared-queue.ts', 'infra/broker/amqp/connection.ts'],
-    ['services/edge/send.ts', 'services/main.ts'],
-    ['services/cli/api.ts', 'services/domain/collections.ts'],
-    ['services/cli/api.ts', 'machines/settings.ts'],
-    ['services/dashboard/service.ts', 'services/cli/api.ts'],
-    ['services/edge/send.ts', 'test/support/clock.ts'],
-    ['services/edge/send.ts', 'clients/typescript/src/client.ts'],
-    ['clients/typescript/src/client.ts', 'machines/otp.ts'],
-    ['clients/typescript/src/client.ts', 'zod'],
-  ]
-  for (const [from, to] of forbidden)
-    it(`refuses ${from} → ${to}`, () => expect(violationOf({ from, to })).to.be.a('string'))
-
-  const allowed: [string, string][] = [
-    ['machines/otp.ts', 'xstate'],
-    ['machines/settings.ts', 'zod'],
-    ['services/domain/money/documents.ts', 'machines/channels.ts'],
-    ['services/otp/actor.ts', 'services/domain/collections.ts'],
-    ['services/otp/actor.ts', 'infra/store/docs.ts'],
-    ['services/otp/actor.ts', 'services/otp/relay.ts'],
-    ['services/main.ts', 'infra/store/mongo.ts'],
-    ['services/cli/api.ts', 'infra/version.ts'],
-    ['infra/store/mongo.ts', 'infra/store/mongo/bulk-change.ts'],
-    ['services/dashboard/web/screens/try/challenge-worker.ts', 'clients/typescript/src/challenge-solver.ts'],
-  ]
-  for (const [from, to] of allowed)
-    it(`allows ${from} → ${to}`, () => expect(violationOf({ from, to })).to.equal(undefined))
+  it('refuses what the table does not allow', () => {
+    const forbidden = `machines/otp.ts → node:crypto
+      machines/otp.ts → infra/clock.ts
+      machines/otp.ts → zod
+      machines/settings.ts → node:util
+      infra/broker/topology.ts → machines/channels.ts
+      infra/log.ts → services/domain/collections.ts
+      services/domain/money/accounts.ts → services/otp/calls/send.ts
+      services/domain/collections.ts → infra/store/mongo.ts
+      services/edge/send.ts → services/otp/actor.ts
+      services/otp/actor.ts → infra/store/mongo.ts
+      services/otp/actor.ts → infra/broker/amqp.frame.ts
+      infra/host.ts → infra/store/mongo.ts
+      infra/broker/embedded/shared-queue.ts → infra/broker/amqp/connection.ts
+      services/edge/send.ts → services/main.ts
+      services/cli/api.ts → services/domain/collections.ts
+      services/cli/api.ts → machines/settings.ts
+      services/dashboard/service.ts → services/cli/api.ts
+      services/edge/send.ts → test/support/clock.ts
+      services/edge/send.ts → clients/typescript/src/client.ts
+      clients/typescript/src/client.ts → machines/otp.ts
+      clients/typescript/src/client.ts → zod`
+    for (const line of forbidden.split(/\n\s*/)) {
+      const [from = '', to = ''] = line.split(' → ')
+      expect(violationOf({ from, to }), line).to.be.a('string')
+    }
+  })
 })

@@ -1,6 +1,6 @@
 // The TypeScript client against the running service: what calls answer, throw and repeat. The engine decides nothing here.
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import * as client from '../../clients/typescript/src/index.ts'
@@ -36,6 +36,17 @@ function createFetch(answers: readonly (Response | Error)[]) {
   }
   const countersign = new Countersign({ key: 'sk_test_a', baseUrl: 'https://otp.example/', fetch: fake })
   return { asked, countersign }
+}
+
+/** A server of the test's own. */
+async function serve(answer: RequestListener): Promise<{ baseUrl: string; close(): Promise<unknown> }> {
+  const server = createServer(answer)
+  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
+  const close = () => {
+    server.closeAllConnections()
+    return new Promise(resolve => server.close(resolve))
+  }
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
 }
 
 /** Refused before anything was sent, as Node reports it. */
@@ -87,14 +98,9 @@ describe('the TypeScript client', () => {
     const { otp_id } = await countersign.send({ recipient: freshNumber() })
     const cooldown = await thrownBy(countersign.resend({ otp_id }))
     expect(cooldown).to.be.an.instanceOf(client.ResendCooldownError).and.an.instanceOf(client.CountersignError)
-    const { type, name, status, scope, retry_after, request_id, message } = cooldown
-    expect({ type, name, status, scope }).to.deep.equal({
-      type: 'ResendCooldownError',
-      name: 'ResendCooldownError',
-      status: 429,
-      scope: 'resend_cooldown',
-    })
-    expect(retry_after).to.equal(30)
+    const { type, name, request_id, message } = cooldown
+    expect([type, name]).to.deep.equal(['ResendCooldownError', 'ResendCooldownError'])
+    expect(cooldown).to.include({ status: 429, scope: 'resend_cooldown', retry_after: 30 })
     expect(request_id).to.match(/^[\w-]{20,}/)
     expect(message).to.be.a('string').and.not.equal('')
     const invalid = await thrownBy(countersign.send({} as client.SendRequest))
@@ -105,11 +111,11 @@ describe('the TypeScript client', () => {
   it('has a class for every type of the document that the client API can answer', () => {
     const types: string[] = JSON.parse(readFileSync('docs/openapi.json', 'utf8')).components.schemas.ErrorType.enum
     const exported: Record<string, unknown> = client
-    const missing = types.filter(
-      type =>
-        !['StepUpRequiredError', 'IdempotencyConflictError'].includes(type) && typeof exported[type] !== 'function',
-    )
-    expect(missing).to.deep.equal([])
+    const missing = types.filter(type => typeof exported[type] !== 'function')
+    expect(missing, 'answered by the admin API alone').to.have.members([
+      'StepUpRequiredError',
+      'IdempotencyConflictError',
+    ])
   })
 
   it('takes an unknown type, and an answer that is not JSON, by their status', async () => {
@@ -125,19 +131,13 @@ describe('the TypeScript client', () => {
 
   it('follows no redirect', async () => {
     const asked: string[] = []
-    const server = createServer((request, response) => {
+    const { baseUrl, close } = await serve((request, response) => {
       asked.push(request.url ?? '')
       response.writeHead(307, { location: '/elsewhere' }).end()
     })
-    await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    try {
-      const error = await thrownBy(new Countersign({ key: 'sk_test_a', baseUrl }).send({ recipient: 'a@b.example' }))
-      expect(error).to.be.instanceOf(client.HTTPException).and.include({ status: 307 })
-    } finally {
-      server.closeAllConnections()
-      await new Promise(resolve => server.close(resolve))
-    }
+    const error = await thrownBy(new Countersign({ key: 'sk_test_a', baseUrl }).send({ recipient: 'a@b.example' }))
+    expect(error).to.be.instanceOf(client.HTTPException).and.include({ status: 307 })
+    await close()
     expect(asked).to.deep.equal(['/api/v1/otp/send'])
   })
 
@@ -301,17 +301,14 @@ describe('the TypeScript client', () => {
   it('stops solving a challenge when its caller aborts', async () => {
     const challenge = { type: 'pow', algorithm: 'SHA-256', salt: 'c2FsdA', difficulty: 32, signature: 'x' }
     const ending = new AbortController()
-    const server = createServer((_, response) => {
+    const { baseUrl, close } = await serve((_, response) => {
       response.writeHead(403, { 'content-type': 'application/problem+json' })
       response.end(JSON.stringify({ type: 'ChallengeRequiredError', challenge }), () => ending.abort())
     })
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const countersign = new Countersign({ key: 'pk_test_a', baseUrl })
     const error = await thrownBy(countersign.send({ recipient: 'a@example.com' }, { signal: ending.signal }))
     expect(error.name).to.equal('AbortError')
-    server.closeAllConnections()
-    server.close()
+    await close()
   })
 })
 
@@ -321,21 +318,15 @@ describe('the widget of a vendor in the TypeScript client', () => {
   /** Asks for the widget until a call brings `a token`. */
   async function asking(test: (baseUrl: string, brought: (string | undefined)[]) => Promise<void>): Promise<void> {
     const brought: (string | undefined)[] = []
-    const server = createServer(({ headers }, response) => {
+    const { baseUrl, close } = await serve(({ headers }, response) => {
       const solution = headers['challenge-solution'] as string | undefined
       brought.push(solution)
-      response.writeHead(solution === 'a token' ? 200 : 403, { 'content-type': 'application/json' })
-      response.end(
-        JSON.stringify(
-          solution === 'a token' ? { otp_id: 'otp_1' } : { type: 'ChallengeRequiredError', challenge: asked },
-        ),
-      )
+      const isSolved = solution === 'a token'
+      response.writeHead(isSolved ? 200 : 403, { 'content-type': 'application/json' })
+      const refusal = { type: 'ChallengeRequiredError', challenge: asked }
+      response.end(JSON.stringify(isSolved ? { otp_id: 'otp_1' } : refusal))
     })
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    await test(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, brought).finally(() => {
-      server.closeAllConnections()
-      server.close()
-    })
+    await test(baseUrl, brought).finally(close)
   }
 
   it('is solved by what the app gives the client', () =>
@@ -397,12 +388,7 @@ describe('verifyWebhook of the TypeScript client', () => {
       ['an old request', body, old, secret],
       ['an old request of our own scheme', body, only(old, 'x-webhook-'), secret],
       ['a request from the future', body, sign([secret], Date.now() + 600_000), secret],
-      [
-        'an old request with a new timestamp',
-        body,
-        { ...old, 'webhook-timestamp': `${Math.floor(Date.now() / 1000)}` },
-        secret,
-      ],
+      ['a new timestamp', body, { ...old, 'webhook-timestamp': `${Math.floor(Date.now() / 1000)}` }, secret],
       ['a timestamp that is no number', body, { ...sign(), 'webhook-timestamp': 'now' }, secret],
       ['no headers', body, {}, secret],
       ['a signature cut short', body, { ...only(sign(), 'x-webhook-'), 'x-webhook-signature': 'e6' }, secret],

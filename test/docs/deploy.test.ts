@@ -50,10 +50,6 @@ describe('the services in compose.yml', () => {
     for (const name of SECRET_VARIABLES) expect(compose).not.to.match(new RegExp(`^ +${name}:`, 'm'))
   })
 
-  it('show their metrics to the token that make-secrets.sh made', () => {
-    expect(compose).to.match(/^ {4}METRICS_TOKEN_FILE: \/run\/secrets\/metrics_token$/m)
-  })
-
   it('take every documented variable from .env, except those that compose.yml or the image decides', () => {
     const rows = ['configuration', 'tracing'].flatMap(page => all(/^\| (`[A-Z].*?) \|/gm, read(`docs/${page}.md`)))
     const documented = rows.flatMap(names => all(/`([A-Z_]+)`/g, names)).filter(name => !name.endsWith('_FILE'))
@@ -124,11 +120,6 @@ describe('the Helm chart', () => {
         role === 'dashboard' ? ofDashboard : role === 'otp' || role.startsWith('channel:') ? ofCodes : others
       expect(secretsIn(given), role).to.have.members([...ROLE_SECRETS[role]])
     }
-  })
-
-  it('keeps the bootstrap file in a Secret, since it may hold credentials', () => {
-    expect(read(`${CHART}/templates/deployments.yaml`)).to.include('secretName: {{ $.Values.bootstrapSecret }}')
-    expect(Object.keys(schema.properties)).not.to.include('bootstrapConfigMap')
   })
 
   it('lets every role reach the collector of traces, and the edge port 443 alone', () => {

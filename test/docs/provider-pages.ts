@@ -1,7 +1,4 @@
 // The part of docs/providers.md that is made from the declarations of provider types.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { CHANNEL_NAMES } from '../../services/dashboard/web/data/channels.ts'
 import type { ErrorCodes } from '../../services/domain/tenancy/provider-types/declaration.ts'
 import {
@@ -13,14 +10,11 @@ import {
   type ProviderType,
 } from '../../services/domain/tenancy/provider-types/list.ts'
 
-export const PROVIDERS_PAGE = join(PROJECT_ROOT, 'docs/providers.md')
-
 const BEGIN = '<!-- From here: written by npm run openapi, from services/domain/tenancy/provider-types -->\n'
 const END = '<!-- Until here -->\n'
 
 /** The page as it should be. */
-export function providersPage(): string {
-  const page = readFileSync(PROVIDERS_PAGE, 'utf8')
+export function withProviderTypes(page: string): string {
   const [before = '', rest = ''] = page.split(BEGIN)
   return `${before}${BEGIN}\n${[typesTable(), ...PROVIDER_TYPES.map(typeSection)].join('\n\n')}\n\n${END}${rest.split(END)[1] ?? ''}`
 }

@@ -1,10 +1,7 @@
-// docs/operations/sizing.md: its arithmetic, on figures that can be checked in one's head, and whether its tables are those of the figures
-// that were measured last.
-import { readFileSync } from 'node:fs'
+// The arithmetic of docs/operations/sizing.md, on figures that can be checked in one's head.
 import { expect } from 'chai'
 import {
   type Demand,
-  messagesPerSecond,
   type Policy,
   planMongo,
   planRole,
@@ -13,7 +10,6 @@ import {
   type SizeFigures,
   simulateOutage,
 } from '../bench/size.simulation.ts'
-import { withSizingTables } from './sizing-tables.ts'
 
 const FIGURES: SizeFigures = {
   sendMs: { edge: 0.1, otp: 1, 'channel:sms': 0.5, webhook: 0.4, sweeper: 0, MongoDB: 2, RabbitMQ: 0.5 },
@@ -78,13 +74,9 @@ describe('the arithmetic of sizes', () => {
     expect(bytes).to.equal(86_400_000 * (10 * 1_000 + 100 + 100 * 200))
     expect(indexBytes).to.equal(86_400_000 * (10 * 500 + 100 + 100 * 100))
     expect(perDayForEver).to.equal(86_400_000 * 300)
-  })
-
-  it('keeps events for eight days, however short the retention is', () => {
     const events = { documents: 2, bytes: 300, indexBytes: 200, keptDays: 30 }
-    const daysOf = (retentionDays: number) =>
-      planStorage({ ...FIGURES, stored: { events } }, { ...EVEN, retentionDays }, 30).collections[0]?.keptDays
-    expect([daysOf(1), daysOf(10)]).to.deep.equal([8, 10])
+    const short = planStorage({ ...FIGURES, stored: { events } }, { ...EVEN, retentionDays: 1 }, 30)
+    expect(short.collections[0]?.keptDays, 'events, however short the retention is').to.equal(8)
   })
 
   it('divides MongoDB by whichever needs more shards', () => {
@@ -93,10 +85,6 @@ describe('the arithmetic of sizes', () => {
     expect(planMongo(FIGURES, EVEN, POLICY, storage)).to.deep.include({ shards: 2, because: 'storage' })
     const large = { ...POLICY, shardBytes: 1e15, engineCores: 2 }
     expect(planMongo(FIGURES, EVEN, large, storage)).to.deep.equal({ cores: 2.5, shards: 3, because: 'processor time' })
-  })
-
-  it('counts the messages of each queue', () => {
-    expect(messagesPerSecond(FIGURES, EVEN)).to.deep.equal({ 'channel.sms': 1_000, 'webhook.deliver': 2_000 })
   })
 })
 
@@ -118,24 +106,10 @@ describe('a role that is away', () => {
     expect(expired).to.be.greaterThan(300_000).and.lessThan(600_000)
   })
 
-  it('never catches up where a day brings more than its processes can take', () => {
-    const slow = { ...EVEN, endpointMs: 100_000, busiestEndpoint: 1 }
-    const webhook = { role: 'webhook', minutes: 1, hour: 0 } as const
-    const one = { ...POLICY, use: 1e9, spare: 0 }
-    expect(simulateOutage(FIGURES, slow, one, webhook).drainedAfterMinutes).to.equal(null)
-  })
-
   it('loses no event: events have no time at which they expire', () => {
     const webhook = { role: 'webhook', minutes: 60, hour: 0 } as const
     const { deepest, expired } = simulateOutage(FIGURES, EVEN, POLICY, webhook)
     expect(deepest).to.be.closeTo(3_600 * 1_500, 3_000)
     expect(expired).to.equal(0)
-  })
-})
-
-describe('docs/operations/sizing.md', () => {
-  it('has the tables of the declared shard keys and of the figures that were measured last (npm run openapi writes them)', () => {
-    const page = readFileSync('docs/operations/sizing.md', 'utf8')
-    expect(withSizingTables(page)).to.equal(page)
   })
 })

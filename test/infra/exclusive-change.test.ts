@@ -4,9 +4,9 @@ import type { Problem } from '../../infra/http/problem.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
-import { eachStore } from '../support/stores.ts'
+import { onEmbeddedStore } from '../support/stores.ts'
 
-eachStore('an exclusive change', fresh => {
+onEmbeddedStore('an exclusive change', fresh => {
   let [store, clock] = [] as unknown as [CountersignStore, TestClock]
   beforeEach(async () => {
     ;[store, clock] = [await fresh(), testClock()]

@@ -1,11 +1,8 @@
 import { Router } from '@koa/router'
 import { expect } from 'chai'
-import { type Consumer, done } from '../../infra/broker/broker.ts'
-import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
-import { createTopology } from '../../infra/broker/topology.ts'
+import type { Consumer } from '../../infra/broker/broker.ts'
 import type { Service } from '../../infra/host.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import { testClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { promiseState } from '../support/promise-state.ts'
 import { fakeConsumer, type TestHost, useHosts } from '../support/test-host.ts'
@@ -18,84 +15,6 @@ const rejection = (promise: Promise<unknown>) =>
 
 describe('a hosted process that is told to stop', () => {
   const host = useHosts()
-
-  it('finishes an open request, and serves the calls that the request needs', async () => {
-    const broker = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock: testClock() })
-    const gate = { open: () => {} }
-    const asked = new Promise<void>(resolve => {
-      gate.open = resolve
-    })
-    let started = false
-    const router = new Router()
-    router.get('/ask', async ctx => {
-      started = true
-      await asked
-      ctx.body = await broker.request('otp.calls', { id: 'c', body: { n: 1 } }, 1000)
-    })
-    const attach = async () => [
-      await broker.serve('otp.calls', async calls => calls.map(({ body }) => ({ echoed: body })), { prefetch: 1 }),
-    ]
-    const { ready, get, stop } = await host({ broker, services: [{ router, attach }] })
-    await ready
-    const answer = get('/ask')
-    await eventually(() => expect(started).to.equal(true))
-    const stopping = stop()
-    expect(promiseState(stopping).state).to.equal('pending')
-    gate.open()
-    expect(await answer).to.deep.equal({ status: 200, body: { echoed: { n: 1 } } })
-    await stopping
-    expect(broker.state()).to.equal('down')
-  })
-
-  it('finishes a message that reports to a consumer attached before its own', async () => {
-    const broker = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock: testClock() })
-    const heard: string[] = []
-    const gate = { open: () => {} }
-    const delivered = new Promise<void>(resolve => {
-      gate.open = resolve
-    })
-    let started = false
-    const hear = async (all: { id: string }[]) => {
-      heard.push(...all.map(({ id }) => id))
-      return all.map(done)
-    }
-    const reports = async () => [await broker.consume('otp.reports', hear, { prefetch: 1 })]
-    const channel = async () => [
-      await broker.consume(
-        'channel.sms',
-        async ([message]) => {
-          started = true
-          await delivered
-          await broker.publish('otp.reports', { id: `${message?.id} sent`, body: {} })
-          return [done()]
-        },
-        { prefetch: 1 },
-      ),
-    ]
-    const { ready, stop } = await host({ broker, services: [{ attach: reports }, { attach: channel }] })
-    await ready
-    const published = broker.publish('channel.sms', { id: 'd1', body: {} })
-    await eventually(() => expect(started).to.equal(true))
-    const stopping = stop()
-    gate.open()
-    await Promise.all([published, stopping])
-    expect(heard).to.deep.equal(['d1 sent'])
-  })
-
-  it('is not ready any more, and accepts no new connection', async () => {
-    const heard: unknown[] = []
-    const router = new Router()
-    router.get('/stop', async ctx => {
-      void hosting.stop()
-      heard.push(await hosting.readiness(), await hosting.get('/healthz').catch((error: TypeError) => error.cause))
-      ctx.body = {}
-    })
-    const hosting = await host({ services: [{ router }] })
-    await hosting.ready
-    expect((await hosting.get('/stop')).status).to.equal(200)
-    expect(heard[0]).to.deep.include({ name: 'process', ok: false, detail: 'stopping' })
-    expect(heard[1]).to.include({ code: 'ECONNREFUSED' })
-  })
 
   it('first is not ready for the stop delay, and still serves everything, on connections that end with each answer', async () => {
     const router = new Router()
@@ -154,7 +73,10 @@ describe('a hosted process that is told to stop', () => {
     expect(hosting.stopMs).to.equal(19_000)
   })
 
-  it('ends the stop delay when it is stopped', async () => {
+  it('has no stop delay where it was never ready, and ends it when it is stopped', async () => {
+    const unready = await host({ stopDelayMs: 3_000, prepare: () => Promise.reject(new Unavailable('away')) })
+    unready.ready.catch(() => {})
+    await unready.drain()
     const { ready, drain, stop } = await host({ stopDelayMs: 3_000 })
     await ready
     const draining = drain()
@@ -162,13 +84,7 @@ describe('a hosted process that is told to stop', () => {
     await draining
   })
 
-  it('has no stop delay where it was never ready', async () => {
-    const { drain, ready } = await host({ stopDelayMs: 3_000, prepare: () => Promise.reject(new Unavailable('away')) })
-    ready.catch(() => {})
-    await drain()
-  })
-
-  it('stops in order: consumers, services, broker, store', async () => {
+  it('stops once, in order: consumers, services, broker, store', async () => {
     const closed: string[] = []
     const service: Service = {
       attach: async () => [fakeConsumer(undefined, async () => void closed.push('consumer'))],
@@ -176,31 +92,15 @@ describe('a hosted process that is told to stop', () => {
     }
     const { ready, stop } = await host({ closed, services: [service] })
     await ready
+    await Promise.all([stop(), stop()])
     await stop()
     expect(closed).to.deep.equal(['consumer', 'service', 'broker', 'store'])
   })
 
-  it('stops once if it is told several times', async () => {
-    const { ready, stop, closed } = await host()
-    await ready
-    await Promise.all([stop(), stop()])
-    await stop()
-    expect(closed).to.deep.equal(['broker', 'store'])
-  })
-
-  it('does not wait longer than the grace for a service', async () => {
-    const { ready, stop, clock, closed } = await host({ services: [{ stop: () => new Promise(() => {}) }] })
-    await ready
-    const stopping = stop()
-    const state = promiseState(stopping)
-    while (state.state === 'pending') await clock.advance(100)
-    expect(closed).to.deep.equal(['broker', 'store'])
-  })
-
-  it('does not wait longer than the grace for an engine', async () => {
+  it('does not wait longer than the grace for a service or an engine', async () => {
     const never = () => new Promise<void>(() => {})
-    const broker = { state: () => 'down' as const, whenUp: never, roundTrip: never, close: never }
-    const { ready, stop, clock, closed } = await host({ broker })
+    const broker = { state: () => 'up' as const, whenUp: async () => {}, roundTrip: never, close: never }
+    const { ready, stop, clock, closed } = await host({ broker, services: [{ stop: never }] })
     await ready
     const state = promiseState(stop())
     while (state.state === 'pending') await clock.advance(100)
@@ -232,6 +132,11 @@ describe('a hosted process that is told to stop', () => {
       expect(closed).to.deep.equal(['broker', 'store'])
     })
 
+    it('is not ended by a failed preparation if no caller awaits readiness', async () => {
+      const { stop } = await host({ prepare: () => Promise.reject(new Error('a contradiction')) })
+      await stop()
+    })
+
     it('attaches no consumer any more', async () => {
       let prepared = (): void => {}
       let attached = false
@@ -239,22 +144,12 @@ describe('a hosted process that is told to stop', () => {
         attached = true
         return []
       }
-      const { ready, stop } = await host({
-        services: [{ attach }],
-        prepare: () =>
-          new Promise(resolve => {
-            prepared = resolve
-          }),
-      })
+      const prepare = () => new Promise<void>(resolve => (prepared = resolve))
+      const { ready, stop } = await host({ services: [{ attach }], prepare })
       await stop()
       prepared()
       expect(await rejection(ready)).to.be.instanceOf(Unavailable)
       expect(attached).to.equal(false)
-    })
-
-    it('is not ended by a failed preparation if no caller awaits readiness', async () => {
-      const { stop } = await host({ prepare: () => Promise.reject(new Error('a contradiction')) })
-      await stop()
     })
   })
 })

@@ -5,26 +5,6 @@ import { testClock } from '../support/clock.ts'
 import { promiseState } from '../support/promise-state.ts'
 
 describe('metrics', () => {
-  it('show what was measured, in the format of Prometheus', async () => {
-    const metrics = createMetrics()
-    metrics.httpRequestDuration.observe({ method: 'POST', route: '/api/v1/otp/send' }, 0.02)
-    const { contentType, body } = await metrics.render()
-    expect(contentType).to.match(/^text\/plain; version=0\.0\.4/)
-    const labels = 'method="POST",route="/api/v1/otp/send"'
-    expect(body).to.contain(`countersign_http_request_duration_seconds_bucket{le="0.005",${labels}} 0`)
-    expect(body).to.contain(`countersign_http_request_duration_seconds_bucket{le="0.025",${labels}} 1`)
-    expect(body).to.contain(`countersign_http_request_duration_seconds_count{${labels}} 1`)
-  })
-
-  it('of two systems in one process do not mix', async () => {
-    const [one, other] = [createMetrics(), createMetrics()]
-    one.brokerMessages.inc({ queue: 'otp.reports', outcome: 'done' })
-    expect((await one.render()).body).to.contain(
-      'countersign_broker_messages_total{queue="otp.reports",outcome="done"} 1',
-    )
-    expect((await other.render()).body).not.to.contain('outcome="done"')
-  })
-
   it('all begin with countersign_ and have a help text; metrics of the process are optional', async () => {
     const { body } = await createMetrics().render()
     const helped = [...body.matchAll(/^# HELP (\S+) (.+)$/gm)].map(([, name]) => name)

@@ -81,23 +81,8 @@ describe('task groups', () => {
     expect(begun.at(-1)).to.equal('later')
   })
 
-  it('take one more where the group has ended before it comes', async () => {
-    const { begun, add, end, settled } = start()
-    for (const name of ['a', 'b']) void add(name)
-    await settled()
-    end('a', 'b')
-    await settled()
-    void add('late')
-    await settled()
-    expect(begun).to.deep.equal(['a', 'b', 'late'])
-  })
-
-  it('begin everything at once while the process has idle time', async () => {
-    const { begun } = await startWithLate({ isBusy: () => false })
-    expect(begun).to.have.length(6)
-  })
-
-  it('begin what waits at the next end of a task once the process has idle time', async () => {
+  it('begin everything at once while the process has idle time, and what waits at the next end of a task', async () => {
+    expect((await startWithLate({ isBusy: () => false })).begun).to.have.length(6)
     let busy = true
     const { begun, end, settled } = await startWithLate({ isBusy: () => busy })
     busy = false

@@ -10,11 +10,8 @@ const VALID = `00-${TRACE_ID}-${PARENT_ID}-01`
 describe('the trace of a request', () => {
   it('takes a traceparent as it came', () => {
     expect(parseTraceparent(VALID)).to.equal(VALID)
+    expect(parseTraceparent(`cc-${VALID.slice(3)}-what-comes-later`), 'of a later version').to.equal(VALID)
     expect(parseTraceparent(`00-${TRACE_ID}-${PARENT_ID}-00`)).to.equal(`00-${TRACE_ID}-${PARENT_ID}-00`)
-  })
-
-  it('takes the known members of a later version', () => {
-    expect(parseTraceparent(`cc-${TRACE_ID}-${PARENT_ID}-01-what-comes-later`)).to.equal(VALID)
   })
 
   const malformed: Record<string, string> = {
@@ -28,8 +25,9 @@ describe('the trace of a request', () => {
     'a line break': `${VALID}\n`,
     'a later version that is too long': `cc-${TRACE_ID}-${PARENT_ID}-01-${'x'.repeat(300)}`,
   }
-  for (const [title, text] of Object.entries(malformed))
-    it(`takes ${title} for none`, () => expect(parseTraceparent(text)).to.equal(null))
+  it('takes a malformed one for none', () => {
+    for (const [title, text] of Object.entries(malformed)) expect(parseTraceparent(text), title).to.equal(null)
+  })
 
   it('never passes on anything but the 55 characters of a trace context', () => {
     const text = fc.oneof(anyText(), fc.stringMatching(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-[ -~]*)?$/))

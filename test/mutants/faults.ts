@@ -1,7 +1,6 @@
 // Planted faults, by the rule of correctness that each breaks (docs/architecture.md), and the test files that own the rule.
 import {
   answers,
-  branch,
   condition,
   oneSide,
   operator,
@@ -62,12 +61,6 @@ export const FAULTS: Record<string, readonly Fault[]> = {
       'machines/verify machines/expiry',
     ),
     fault(
-      'a server approves what a device started, without the exchange that tells the recipient',
-      'machines/otp.guards provedByExchangeOnly',
-      condition(['by', 'server'], false),
-      'machines/verify',
-    ),
-    fault(
       'the late failure of an earlier delivery falls back once more',
       'machines/otp.guards',
       condition(['deliveries', 'at', 'delivery_id'], true),
@@ -78,18 +71,6 @@ export const FAULTS: Record<string, readonly Fault[]> = {
       'machines/otp.queries isRepeatOver',
       condition(['exchange'], false),
       'machines/verify.repeated machines/exchange',
-    ),
-    fault(
-      'a token is exchanged by several keys',
-      'machines/otp.queries isExchangeable',
-      condition(['key_id', 'exchange'], true),
-      'machines/exchange',
-    ),
-    fault(
-      'a repeated answer in the chat spends no send attempt',
-      'machines/otp.changes addAnswer',
-      branch('alternate', 'hasAnswer', 'sends'),
-      'machines/inbound-messages',
     ),
     fault(
       'a verification that a newer release saved is taken for one of this release',
@@ -160,12 +141,6 @@ export const FAULTS: Record<string, readonly Fault[]> = {
       'services/otp/reservation chainReservations',
       replaced('IfStatement', ['more', 'first', 'undo'], 'if (more.refusal) return more'),
       'services/otp/calls/send flow/challenge',
-    ),
-    fault(
-      'a solved challenge is good for many calls',
-      'services/otp/calls/challenges spend',
-      branch('consequent', 'NO_RESERVATION'),
-      'services/otp/calls/challenges',
     ),
     fault(
       'two edges claim an idempotency key in different orders, and both send',
@@ -306,28 +281,10 @@ export const FAULTS: Record<string, readonly Fault[]> = {
       'services/otp/calls/record-refusal flow/settings-trial',
     ),
     fault(
-      'low codes are likelier than others',
-      'infra/crypto/code digitsFrom',
-      operator('<=', 'word', 'unbiasedRange'),
-      'infra/crypto/code',
-    ),
-    fault(
       'a message that failed keeps the code of its caller',
       'machines/message.machine reports',
       replaced('ArrayExpression', ['eraseGivenCode', 'refund'], '[recordReport, notifyDelivery, refund, replyNoted]'),
       'machines/message',
-    ),
-    fault(
-      'a live key reads verifications of test mode',
-      'services/edge/status findOwn',
-      condition(['mode'], false),
-      'services/edge/status',
-    ),
-    fault(
-      'publishable keys cancel verifications',
-      'services/edge/operations SERVER_KEY',
-      replaced('ArrayExpression', ['server'], "['server', 'publishable']"),
-      'services/edge/api-keys',
     ),
   ],
   'a claim before each provider call': [
@@ -350,12 +307,6 @@ export const FAULTS: Record<string, readonly Fault[]> = {
       'services/channel/waiting',
     ),
     fault(
-      'any number of calls probe a broken provider',
-      'services/channel/admission/breaker enter',
-      replaced('MemberExpression', ['circuit', 'halfOpen'], 'false'),
-      'services/channel/admission/breaker',
-    ),
-    fault(
       'a provider of one app reports on the delivery of another',
       'services/channel/callbacks/receipts ownAttempts',
       condition(['app_id'], true),
@@ -363,7 +314,7 @@ export const FAULTS: Record<string, readonly Fault[]> = {
     ),
     fault(
       'a delivery that an old primary does not know is dropped as erased',
-      'services/channel/deliver found',
+      'services/channel/deliver findWithCertainty',
       oneSide('left', 'find', 'certain'),
       'services/channel/deliver',
     ),
@@ -388,40 +339,16 @@ export const FAULTS: Record<string, readonly Fault[]> = {
       'services/sweeper/service',
     ),
     fault(
-      'a rotation is done although a process still seals with the older key',
-      'services/sweeper/rotation check',
-      condition(['renewed', '0'], true),
-      'services/sweeper/rotation',
-    ),
-    fault(
       'a reminder takes a call under way for lost, and the event is sent twice',
       'services/webhook/reminders endLostCall',
       condition(['clock', 'assumedLostAt'], false),
       'services/webhook/recovery',
     ),
     fault(
-      'an endpoint that has answered 410 is called once more',
-      'services/webhook/event-attempts callEndpoint',
-      condition(['isSuccess', 'result'], true),
-      'services/webhook/isolation',
-    ),
-    fault(
       'a caller gets the result of another one',
       'infra/batcher flush',
       replaced('AssignmentExpression', ['at', 'request', 'items'], 'at += 1'),
       'infra/batcher',
-    ),
-    fault(
-      'a process calls a provider more often at once than allowed',
-      'services/channel/admission/concurrency adjust',
-      replaced('AssignmentExpression', ['maxCalls', '1'], 'slots += 1'),
-      'services/channel/admission/concurrency',
-    ),
-    fault(
-      'public addresses are called over plain http',
-      'infra/outbound/connector permittedAddresses',
-      replaced('LogicalExpression', ['public', 'tls'], "verdict === 'public'"),
-      'infra/outbound/target-inspector',
     ),
   ],
 }

@@ -3,18 +3,14 @@
 // several, it throws.
 import { parseSync } from 'vite'
 
-export interface Node {
+interface Node {
   type: string
   start: number
   end: number
   [member: string]: unknown
 }
 
-interface Edit {
-  start: number
-  end: number
-  text: string
-}
+type Edit = { start: number; end: number; text: string }
 
 /** Finds its place inside a node. */
 export type Plant = (inside: Node, text: string) => Edit[]
@@ -69,9 +65,12 @@ export function plantFault(text: string, name: string, plant: Plant): string {
     .reduce((changed, { start, end, text: planted }) => changed.slice(0, start) + planted + changed.slice(end), text)
 }
 
-/** The smallest nodes of a type that mention the words. */
-const smallest = (inside: Node, type: string, words: readonly string[]): Node[] =>
-  innermost([...nodesIn(inside)].filter(node => node.type === type && mentions(node, words)))
+/** The smallest node of a type that mentions the words. */
+const smallest = (inside: Node, type: string, words: readonly string[]): Node =>
+  only(
+    innermost([...nodesIn(inside)].filter(node => node.type === type && mentions(node, words))),
+    `of type ${type} and mention ${words.join(', ')}`,
+  )
 
 const replacing = ({ start, end }: Node, text: string): Edit[] => [{ start, end, text }]
 const textOf = ({ start, end }: Node, text: string): string => text.slice(start, end)
@@ -119,7 +118,7 @@ export const condition =
 export const replaced =
   (type: string, words: readonly string[], planted: string): Plant =>
   inside =>
-    replacing(only(smallest(inside, type, words), `of type ${type} and mention ${words.join(', ')}`), planted)
+    replacing(smallest(inside, type, words), planted)
 
 /** The statement that mentions the words is not there. */
 export const without = (...words: string[]): Plant => replaced('ExpressionStatement', words, ';')
@@ -168,25 +167,15 @@ export const answers =
 export const oneSide =
   (side: 'left' | 'right', ...words: string[]): Plant =>
   (inside, text) => {
-    const found = smallest(inside, 'LogicalExpression', words)
-    const node = only(found, `expressions of ${words.join(', ')}`)
+    const node = smallest(inside, 'LogicalExpression', words)
     return replacing(node, textOf(nodeAt(node, side), text))
-  }
-
-/** Of a choice that mentions the words, one branch is always taken. */
-export const branch =
-  (taken: 'consequent' | 'alternate', ...words: string[]): Plant =>
-  (inside, text) => {
-    const found = smallest(inside, 'ConditionalExpression', words)
-    const node = only(found, `choices of ${words.join(', ')}`)
-    return replacing(node, textOf(nodeAt(node, taken), text))
   }
 
 /** The operator of a comparison or a sum that mentions the words is another one. */
 export const operator =
   (planted: string, ...words: string[]): Plant =>
   (inside, text) => {
-    const node = only(smallest(inside, 'BinaryExpression', words), `comparisons of ${words.join(', ')}`)
+    const node = smallest(inside, 'BinaryExpression', words)
     return replacing(node, `${textOf(nodeAt(node, 'left'), text)} ${planted} ${textOf(nodeAt(node, 'right'), text)}`)
   }
 
@@ -194,6 +183,6 @@ export const operator =
 export const unawaited =
   (...words: string[]): Plant =>
   (inside, text) => {
-    const node = only(smallest(inside, 'AwaitExpression', words), `awaits of ${words.join(', ')}`)
+    const node = smallest(inside, 'AwaitExpression', words)
     return replacing(node, textOf(nodeAt(node, 'argument'), text))
   }

@@ -12,7 +12,13 @@ from conftest import VERIFICATION, problem
 from countersign import calls
 from countersign.challenge import Challenge, solve
 
-SEND = calls.send(recipient="+14155570001", locale=None, client_ip=None, app_hash=None, domain=None, metadata=None, idempotency_key=None)
+def send(idempotency_key: str | None = None) -> Any:
+    return calls.send(
+        recipient="+14155570001", locale=None, client_ip=None, app_hash=None, domain=None, metadata=None, idempotency_key=idempotency_key
+    )
+
+
+SEND, SEND_AGAIN = send(), send("")
 OPERATIONS = {
     "send": SEND,
     "status": calls.status("otp_1"),
@@ -70,12 +76,9 @@ def test_repeats_a_send_with_the_same_idempotency_key() -> None:
     first = dict(call.headers)
     call.next(refused(), 1)
     assert call.headers == first and len(first["idempotency-key"]) == 36
-    assert begin(calls.send(recipient="x", locale=None, client_ip=None, app_hash=None, domain=None, metadata=None, idempotency_key="mine")).headers["idempotency-key"] == "mine"
-
-
-def test_makes_another_key_for_another_send() -> None:
-    other = calls.send(recipient="+14155570001", locale=None, client_ip=None, app_hash=None, domain=None, metadata=None, idempotency_key="")
-    assert begin(other).headers["idempotency-key"] != begin(SEND).headers["idempotency-key"]
+    assert begin(SEND_AGAIN).headers["idempotency-key"] != first["idempotency-key"]
+    assert json.loads(call.content) == {"recipient": "+14155570001"}
+    assert begin(send("mine")).headers["idempotency-key"] == "mine"
 
 
 def test_waits_longer_each_time_and_gives_up() -> None:
@@ -88,12 +91,8 @@ def test_waits_longer_each_time_and_gives_up() -> None:
         call.next(refused(), 1)
 
 
-def test_spreads_waits_at_random() -> None:
+def test_spreads_waits_at_random_and_waits_at_least_as_long_as_retry_after_says() -> None:
     assert begin(SEND, jitter=0).next(refused(), 1).seconds == 0.25
-    assert begin(SEND, jitter=1).next(refused(), 1).seconds == 0.5
-
-
-def test_waits_at_least_as_long_as_retry_after_says() -> None:
     assert begin(SEND, jitter=0).next(refused(retry_after="7"), 1).seconds == 7
     assert begin(SEND, jitter=1).next(refused(retry_after="7"), 1).seconds == 7.25
 
@@ -199,8 +198,3 @@ def test_errors_survive_pickling() -> None:
 
 def test_escapes_an_id_in_a_path() -> None:
     assert calls.status("otp_1/../cancel?x").path == "/otp/otp_1%2F..%2Fcancel%3Fx"
-
-
-def test_leaves_out_what_is_not_given() -> None:
-    assert json.loads(begin(SEND).content) == {"recipient": "+14155570001"}
-    assert begin(OPERATIONS["status"]).content is None

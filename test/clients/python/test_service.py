@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -61,12 +60,6 @@ def test_delivers_a_code_of_ones_own(backend: Any, service: Service) -> None:
     assert service.code_of(number, message.message_id) == "ABC123"
 
 
-def test_replays_a_send_with_its_idempotency_key(backend: Any, service: Service) -> None:
-    key = str(uuid.uuid4())
-    first = backend.send(service.fresh_number(), idempotency_key=key)
-    assert backend.send(service.fresh_number(), idempotency_key=key) == first
-
-
 def test_exchanges_the_token_of_a_device(backend: Any, device: Any, service: Service) -> None:
     number = service.fresh_number()
     sent = device.send(number)
@@ -118,13 +111,6 @@ def test_says_what_a_refused_send_needs(backend: Any) -> None:
         backend.send("+14155570000", idempotency_key="k" * 129)
 
 
-def test_says_when_a_cooldown_ends(backend: Any, service: Service) -> None:
-    sent = backend.send(service.fresh_number())
-    with pytest.raises(countersign.ResendCooldownError) as caught:
-        backend.resend(sent.otp_id)
-    assert caught.value.status == 429 and 0 < (caught.value.retry_after or 0) <= 30
-
-
 def test_raises_what_a_key_may_not_do(client: Any, backend: Any, device: Any, service: Service) -> None:
     with pytest.raises(countersign.HTTPException) as unknown:
         client("sk_test_unknown", base_url=service.url).send("+14155570000")
@@ -147,13 +133,6 @@ def test_raises_a_page_that_is_not_listed(service: Service) -> None:
         page = countersign.Countersign(service.keys["with_origins"], base_url=service.url, http_client=http)
         with pytest.raises(countersign.OriginNotAllowedError):
             page.send(service.fresh_number())
-
-
-def test_solves_challenges(client: Any, service: Service) -> None:
-    by = client(service.keys["challenged"], base_url=service.url)
-    sent = by.send(service.fresh_number())
-    assert sent.status == "pending"
-    assert by.resend(sent.otp_id).status == "pending"
 
 
 def test_raises_an_expired_verification(backend: Any, service: Service) -> None:

@@ -68,11 +68,4 @@ describe('deaths of messages', () => {
     deaths.record(death('later'))
     expect(events()).to.have.length(23)
   })
-
-  it('that were left out are said when the broker closes', () => {
-    const { deaths, events } = open()
-    for (let n = 0; n < 25; n += 1) deaths.record(death(`m${n}`))
-    deaths.close()
-    expect(events().at(-1)).to.deep.equal(['messages.dead_not_logged', 'channel.sms', 5])
-  })
 })

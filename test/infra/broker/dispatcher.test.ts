@@ -47,40 +47,8 @@ describe('dispatcher', () => {
     expect(handed()).to.deep.equal(['abc', 'de'])
   })
 
-  it('gathers items that arrive while all handler calls are under way', async () => {
-    const { accept, handed, call, settled } = setup({ prefetch: 10, batch: 3, parallel: 1 })
-    accept('a')
-    await turn()
-    accept('b')
-    await turn()
-    accept('cde')
-    await turn()
-    expect(handed()).to.deep.equal(['a'])
-    call(0).end([1])
-    await turn()
-    expect(settled).to.deep.equal([['a', returned(1)]])
-    expect(handed()).to.deep.equal(['a', 'bcd'])
-  })
-
-  it('gives every item the result at its position', async () => {
-    const { accept, call, settled } = setup({ prefetch: 10, batch: 3 })
-    accept('abc')
-    await turn()
-    call(0).end([1, null, 3])
-    await turn()
-    expect(settled).to.deep.equal([
-      ['a', returned(1)],
-      ['b', returned(null)],
-      ['c', returned(3)],
-    ])
-  })
-
-  for (const [what, results] of [
-    ['too few results', [1]],
-    ['too many results', [1, 2, 3]],
-    ['no list', undefined],
-  ] as const) {
-    it(`fails every item of a call that returned ${what}`, async () => {
+  it('fails every item of a call that returned too few results, too many or no list', async () => {
+    for (const results of [[1], [1, 2, 3], undefined]) {
       const { accept, call, settled } = setup({ prefetch: 10, batch: 2 })
       accept('ab')
       await turn()
@@ -90,25 +58,25 @@ describe('dispatcher', () => {
         ['a', 'failed'],
         ['b', 'failed'],
       ])
-    })
-  }
+    }
+  })
 
-  for (const [thrown, reason] of [
-    [new TypeError('boom'), 'TypeError: boom'],
-    ['boom', 'boom'],
-    [undefined, 'undefined'],
-    [Object.create(null), '[Object: null prototype] {}'],
-    [new Error('x'.repeat(5_000)), `Error: ${'x'.repeat(993)}`],
-  ]) {
-    it(`fails every item of a call that threw ${String(reason).slice(0, 40)}`, async () => {
+  it('fails the item of a call that threw anything, with a short reason', async () => {
+    for (const [thrown, reason] of [
+      [new TypeError('boom'), 'TypeError: boom'],
+      ['boom', 'boom'],
+      [undefined, 'undefined'],
+      [Object.create(null), '[Object: null prototype] {}'],
+      [new Error('x'.repeat(5_000)), `Error: ${'x'.repeat(993)}`],
+    ]) {
       const { accept, call, settled } = setup({ prefetch: 10 })
       accept('a')
       await turn()
       call(0).fail(thrown)
       await turn()
       expect(settled).to.deep.equal([['a', { kind: 'failed', reason, error: thrown }]])
-    })
-  }
+    }
+  })
 
   it('fails the items of a handler that throws before its first await', async () => {
     const ends: string[] = []
@@ -139,24 +107,6 @@ describe('dispatcher', () => {
     await turn()
     expect(handed()).to.deep.equal(['ab', 'd'])
     expect(settled).to.deep.include(['c', { kind: 'expired' }])
-  })
-
-  it('requeues waiting items on stop, finishes the begun ones, and takes no more', async () => {
-    const { accept, stop, call, back, settled } = setup({ prefetch: 10, parallel: 2 })
-    accept('abcd')
-    await turn()
-    let stopped = false
-    const stopping = stop().then(() => {
-      stopped = true
-    })
-    accept('e')
-    await turn()
-    expect({ back, stopped }).to.deep.equal({ back: ['c', 'd', 'e'], stopped: false })
-    call(0).end([1])
-    call(1).end([2])
-    await stopping
-    expect(settled.map(([item]) => item)).to.deep.equal(['a', 'b'])
-    expect(back).to.deep.equal(['c', 'd', 'e'])
   })
 
   it('handles the next item while a settlement is under way, but stops only after it', async () => {
@@ -193,14 +143,11 @@ describe('dispatcher', () => {
     call(0).end([1, 2])
     await turn()
     expect(settled).to.deep.equal([])
-  })
-
-  it('stops without a timer when the grace is 0', async () => {
-    const { accept, stop, back } = setup({ prefetch: 10 })
-    accept('a')
+    const other = setup({ prefetch: 10 })
+    other.accept('a')
     await turn()
-    await stop(0)
-    expect(back).to.deep.equal(['a'])
+    await other.stop(0)
+    expect(other.back, 'without a timer').to.deep.equal(['a'])
   })
 
   it('discards its items when the connection is lost, and goes on with those delivered next', async () => {

@@ -25,29 +25,27 @@ describe('secrets', () => {
 
   it('are read in either base64 alphabet, with or without padding', () => {
     const bytes = Buffer.alloc(32, 0xfb)
-    for (const text of [
-      bytes.toString('base64'),
-      bytes.toString('base64url'),
-      bytes.toString('base64').replace('=', ''),
-    ]) {
+    const padded = bytes.toString('base64')
+    for (const text of [padded, bytes.toString('base64url'), padded.replace('=', '')])
       expect(readConfig({ DATA_KEYS: `a:${text}` }, []).secrets.data?.[0]?.key).to.deep.equal(bytes)
-    }
   })
 
-  for (const [why, DATA_KEYS] of [
-    ['a short key', `a:${base64Key(31)}`],
-    ['a long key', `a:${base64Key(33)}`],
-    ['no id', base64Key(32)],
-    ['an empty id', `:${base64Key(32)}`],
-    ['an id with a dot', `a.b:${base64Key(32)}`],
-    ['no key', 'a:'],
-    ['text that is not base64', `a:${'!'.repeat(43)}`],
-    ['base64 with a character too many', `a:${base64Key(32)}AA`],
-    ['the same id twice', `a:${base64Key(32)},a:${base64Key(32)}`],
-    ['an empty entry', `a:${base64Key(32)},`],
-  ] as const) {
-    it(`are refused with ${why}`, () => expect(wrongVariables({ DATA_KEYS })).to.deep.equal(['DATA_KEYS']))
-  }
+  it('are refused with a wrong key, id or list', () => {
+    const key = base64Key(32)
+    for (const [why, DATA_KEYS] of Object.entries({
+      'a short key': `a:${base64Key(31)}`,
+      'a long key': `a:${base64Key(33)}`,
+      'no id': key,
+      'an empty id': `:${key}`,
+      'an id with a dot': `a.b:${key}`,
+      'no key': 'a:',
+      'text that is not base64': `a:${'!'.repeat(43)}`,
+      'base64 with a character too many': `a:${key}AA`,
+      'the same id twice': `a:${key},a:${key}`,
+      'an empty entry': `a:${key},`,
+    }))
+      expect(wrongVariables({ DATA_KEYS }), why).to.deep.equal(['DATA_KEYS'])
+  })
 
   it('include code secrets of 32 bytes or more', () => {
     expect(wrongVariables({ CODE_SECRETS: `a:${base64Key(31)}` })).to.deep.equal(['CODE_SECRETS'])
@@ -71,11 +69,6 @@ describe('secrets', () => {
     expect(configProblems({ ...production, ADMIN_TOKEN: `ann:${long},bob:${short}` })).to.deep.equal([
       { name: 'ADMIN_TOKEN', message: 'the token of entry 2 must have at least 24 characters in production' },
     ])
-    expect(wrongVariables({ ...production, ADMIN_TOKEN: short, PORT: 'x', DATA_KEYS: '' })).to.have.members([
-      'ADMIN_TOKEN',
-      'PORT',
-      'DATA_KEYS',
-    ])
     expect(wrongVariables({ ...production, ADMIN_TOKEN: long })).to.deep.equal([])
     expect(wrongVariables({ ADMIN_TOKEN: short }), 'in development').to.deep.equal([])
   })
@@ -94,14 +87,8 @@ describe('secrets', () => {
       fc.property(planted, fc.constantFrom('x:', 'x:!', '', 'x:AA,x:', 'a b:'), (secret, before) => {
         const text = `${secret}:${secret},${before}${secret} ${secret}`
         const url = `redis://user:${secret}@h.test`
-        const env = {
-          CODE_SECRETS: text,
-          DATA_KEYS: text,
-          LOST_DATA_KEYS: text,
-          ADMIN_TOKEN: text,
-          MONGODB_URL: url,
-          AMQP_URL: url,
-        }
+        const keys = { CODE_SECRETS: text, DATA_KEYS: text, LOST_DATA_KEYS: text, ADMIN_TOKEN: text }
+        const env = { ...keys, MONGODB_URL: url, AMQP_URL: url }
         expect(wrongVariables(env)).to.include.members(Object.keys(env))
         expect(JSON.stringify(configProblems(env))).not.to.contain(secret)
       }),

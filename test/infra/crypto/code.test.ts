@@ -56,15 +56,6 @@ describe('the code', () => {
     expect(new Set(others)).to.have.property('size', others.length)
   })
 
-  it('of two generations is equal no more often than by chance', () => {
-    const agreeing = Array.from({ length: 20_000 }, (_, at) => {
-      const salt = `s${at}`
-      return deriveCode(of({ length: 4, salt }), secret) === deriveCode(of({ length: 4, salt, generation: 2 }), secret)
-    }).filter(Boolean)
-    // Two are expected. The inputs are fixed, so the result is the same on every run.
-    expect(agreeing).to.have.length.below(10)
-  })
-
   it('is evenly spread, digit by digit and as a whole', () => {
     // The inputs are fixed, so this passes always or never. The bounds are the 99.99 % quantiles for 9 and for 999 degrees of freedom.
     const digits = Array.from({ length: 6 }, () => Array<number>(10).fill(0))
@@ -92,16 +83,16 @@ describe('reducing random words to digits', () => {
   }
   const words = (...values: number[]): Buffer => wordsOf(4, ...values)
 
-  for (const length of [4, 5, 6, 7, 8, 9, 10]) {
-    it(`takes the last unbiased word and skips the first biased one, for ${length} digits`, () => {
+  it('takes the last unbiased word and skips the first biased one', () => {
+    for (const length of [4, 5, 6, 7, 8, 9, 10]) {
       const size = length === 10 ? 6 : 4
       const range = 2 ** (8 * size)
       const fair = Math.floor(range / 10 ** length) * 10 ** length
       expect(digitsFrom(() => wordsOf(size, fair - 1, 5), length)).to.equal('9'.repeat(length))
       expect(digitsFrom(() => wordsOf(size, fair, 5), length)).to.equal('5'.padStart(length, '0'))
       expect(digitsFrom(() => wordsOf(size, range - 1, fair, 7), length)).to.equal('7'.padStart(length, '0'))
-    })
-  }
+    }
+  })
 
   it('takes another block when every word of one is biased', () => {
     const asked: number[] = []

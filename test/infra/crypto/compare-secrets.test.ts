@@ -8,12 +8,11 @@ describe('constant-time comparison', () => {
     const text = anyText({ maxLength: 6 })
     fc.assert(fc.property(text, text, (a, b) => isSameSecret(a, b) === (a === b)))
     fc.assert(fc.property(text, a => isSameSecret(a, `${a}`)))
-    expect(isSameSecret('\ud800', '\ud801')).to.equal(false)
-  })
-
-  it('compares texts of different lengths', () => {
-    expect(isSameSecret('123456', '1234567')).to.equal(false)
-    expect(isSameSecret('', '')).to.equal(true)
-    expect(isSameSecret('', '0')).to.equal(false)
+    for (const [a, b] of [
+      ['\ud800', '\ud801'],
+      ['123456', '1234567'],
+      ['', '0'],
+    ] as const)
+      expect(isSameSecret(a, b)).to.equal(false)
   })
 })

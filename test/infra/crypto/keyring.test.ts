@@ -72,9 +72,10 @@ describe('sealing', () => {
     }
   })
 
-  for (const text of ['', 'plain', 'v1.k1.', 'v2.k1.AAAA', 'v1.k1.AAAA', `v1.k1.${'A'.repeat(37)}`, 'v1..AAAA']) {
-    it(`does not unseal ${JSON.stringify(text)}`, () => expect(() => ring.unseal(text, 'here')).to.throw(Unsealable))
-  }
+  it('does not unseal what has another form', () => {
+    for (const text of ['', 'plain', 'v1.k1.', 'v2.k1.AAAA', 'v1.k1.AAAA', `v1.k1.${'A'.repeat(37)}`, 'v1..AAAA'])
+      expect(() => ring.unseal(text, 'here'), text).to.throw(Unsealable)
+  })
 
   it('says why it does not unseal, and nothing about the content', () => {
     const sealed = ring.seal('the plain secret', 'here')
@@ -90,6 +91,7 @@ describe('rotating data keys', () => {
     const old = ring.seal('secret', 'here')
     expect(rotated.unseal(old, 'here')).to.equal('secret')
     expect(rotated.seal('secret', 'here')).to.match(/^v1\.k-2_B\./)
+    expect(() => rotated.unseal(old.replace('.k1.', '.k-2_B.'), 'here'), 'another id').to.throw(Unsealable)
   })
 
   it('recognises texts that should be sealed again', () => {
@@ -100,11 +102,6 @@ describe('rotating data keys', () => {
       true,
     ])
     expect(() => ring.isCurrent('plain')).to.throw(Unsealable)
-  })
-
-  it('does not unseal a text whose key id was replaced', () => {
-    const swapped = ring.seal('secret', 'here').replace('.k1.', '.k-2_B.')
-    expect(() => rotated.unseal(swapped, 'here')).to.throw(Unsealable)
   })
 })
 
@@ -164,15 +161,13 @@ describe('code secrets', () => {
     expect(rotated.code('c2', of)).not.to.equal('011773')
     expect(rotated.token('c1', token)).to.equal(ring.token('c1', token))
     expect(rotated.token('c2', token)).not.to.equal(ring.token('c1', token))
-  })
-
-  it('are named in the error when they are missing', () => {
     expect(() => ring.code('c2', of)).to.throw(UnknownSecret, 'no code secret has the id "c2"')
     expect(() => ring.token('c2', token)).to.throw(UnknownSecret)
   })
 
   it('are not in the keyring of a process without them: it seals and indexes, and no code can be derived', () => {
     const withoutCodes = createKeyring({ dataKeys: [k1], codeSecrets: [] })
+    expect(() => createKeyring({ dataKeys: [], codeSecrets: [c1] }), 'a data key is needed').to.throw(TypeError)
     expect(withoutCodes.unseal(ring.seal('x', 'here'), 'here')).to.equal('x')
     expect(withoutCodes.index('app_a', 'x')).to.equal(ring.index('app_a', 'x'))
     expect(() => withoutCodes.currentCodeSecret()).to.throw(NoCodeSecrets)
@@ -202,11 +197,5 @@ describe('code secrets', () => {
   it('missing in the whole process are a bug, not a key that may come back', () => {
     expect(isMissingKeyError(new UnknownSecret('c2'))).to.equal(true)
     expect(isMissingKeyError(new NoCodeSecrets())).to.equal(false)
-  })
-})
-
-describe('a keyring', () => {
-  it('needs a data key', () => {
-    expect(() => createKeyring({ dataKeys: [], codeSecrets: [c1] })).to.throw(TypeError)
   })
 })

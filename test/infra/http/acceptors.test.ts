@@ -9,7 +9,6 @@ import { promiseState } from '../../support/promise-state.ts'
 /** Of the clock that the test gives, each look at which takes a millisecond. */
 const BUSY_TURNS = BUSY_MS
 const BACKLOG = 4_096
-const NEVER = new AbortController().signal
 /** There no handle is copied. */
 const isElsewhere = 'Deno' in globalThis || 'Bun' in globalThis
 
@@ -87,19 +86,14 @@ describe('a server that many connect to', () => {
     await Promise.all(closes.splice(0).map(close => close()))
   })
 
-  it('accepts many of them in a turn of the event loop', async function () {
+  it('accepts many of them in a turn of the event loop, and answers each', async function () {
     if (isElsewhere) this.skip()
-    const { perTurn, copyings, call, allAccepted, makeBusy } = await startServer()
+    const { port, perTurn, copyings, call, allAccepted, makeBusy } = await startServer()
     await makeBusy()
     expect(copyings).to.deep.equal([MAX_ACCEPTORS - 1])
     call(400)
     await allAccepted()
     expect(perTurn.most()).to.be.greaterThan(8).and.at.most(MAX_ACCEPTORS)
-  })
-
-  it('answers each of them', async () => {
-    const { port, makeBusy } = await startServer()
-    await makeBusy()
     const answers = Array.from({ length: 200 }, async () => (await fetch(`http://127.0.0.1:${port}/`)).text())
     expect(new Set(await Promise.all(answers))).to.deep.equal(new Set(['ok']))
   })
@@ -133,14 +127,13 @@ describe('a server that many connect to', () => {
     expect(new Set(copyings)).to.deep.equal(new Set([MAX_ACCEPTORS - 1]))
   })
 
-  const FAILING: Record<string, Copy> = {
+  for (const [why, copy] of Object.entries<Copy>({
     'no process can be started': (server, count, onCopy, signal) =>
       copyHandle(server, count, onCopy, signal, '/no/such/node'),
     'starting a process throws': (server, count, onCopy, signal) =>
       copyHandle(server, count, onCopy, signal, 'a\0name'),
     'only some copies can be made': (server, _, onCopy, signal) => copyHandle(server, 5, onCopy, signal),
-  }
-  for (const [why, copy] of Object.entries(FAILING))
+  }))
     it(`goes on alone where ${why}`, async () => {
       const { perTurn, copyings, call, allAccepted, makeBusy } = await startServer({ copy })
       await makeBusy()
@@ -174,6 +167,20 @@ describe('a server that many connect to', () => {
     }
   })
 
+  it('says how many copies it made, and makes none when it was told to stop', async function () {
+    if (isElsewhere) this.skip()
+    const { server } = await startServer()
+    const handles: { close(): void }[] = []
+    const keep = (handle: object) => void handles.push(handle as { close(): void })
+    expect(await copyHandle(server, 3, keep, new AbortController().signal)).to.equal(3)
+    expect(handles).to.have.length(3)
+    for (const handle of handles) handle.close()
+    const stopped = new AbortController()
+    const copying = copyHandle(server, 3, keep, stopped.signal)
+    stopped.abort()
+    expect(await copying).to.equal(0)
+  })
+
   it('accepts nothing more when it is closed while its handle is copied', async () => {
     let copied = 0
     const { port, close, call, allAccepted } = await startServer({
@@ -197,20 +204,6 @@ describe('a server that many connect to', () => {
     for (const caller of callers) caller.destroy()
     await closing
     await eventually(() => expectRefused(port))
-  })
-
-  it('says how many copies it made, and makes none when it was told to stop', async function () {
-    if (isElsewhere) this.skip()
-    const { server } = await startServer()
-    const handles: { close(): void }[] = []
-    const keep = (handle: object) => void handles.push(handle as { close(): void })
-    expect(await copyHandle(server, 3, keep, NEVER)).to.equal(3)
-    expect(handles).to.have.length(3)
-    for (const handle of handles) handle.close()
-    const stopped = new AbortController()
-    const copying = copyHandle(server, 3, keep, stopped.signal)
-    stopped.abort()
-    expect(await copying).to.equal(0)
   })
 })
 

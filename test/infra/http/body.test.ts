@@ -26,7 +26,11 @@ describe('a JSON body', () => {
     captured = createCapturedLog()
     beforeRead = async () => {}
     read.length = 0
-    const readJson = createReadJson(MAX_BYTES)
+    server = await serve(createReadJson(MAX_BYTES))
+  })
+  afterEach(() => server.close())
+
+  function serve(readJson: ReturnType<typeof createReadJson>): Promise<ServedApp> {
     const router = new Router()
     router.all('/', async ctx => {
       await beforeRead(ctx)
@@ -34,9 +38,8 @@ describe('a JSON body', () => {
       ctx.body = { read: true }
     })
     const deps = { log: captured.log, metrics: createMetrics({ processMetrics: false }), clock: testClock() }
-    server = await serveApp(createHttpShell(deps, [router]))
-  })
-  afterEach(() => server.close())
+    return serveApp(createHttpShell(deps, [router]))
+  }
 
   const post = (
     body: string | Uint8Array | ReadableStream | null,
@@ -64,58 +67,32 @@ describe('a JSON body', () => {
     expect(read).to.deep.equal([{ a: [1, 'ü'] }, { a: 2 }])
   })
 
-  for (const method of ['PUT', 'PATCH', 'DELETE'])
-    it(`is read with ${method}`, async () => {
-      await post('{"a":1}', {}, method)
-      expect(read).to.deep.equal([{ a: 1 }])
-    })
-
-  it('may be cut into chunks in the middle of a character', async () => {
+  it('is read with other methods, cut into chunks in the middle of a character, and after a byte order mark', async () => {
+    for (const method of ['PUT', 'PATCH', 'DELETE']) await post('{"a":1}', {}, method)
     const bytes = Buffer.from('"€ and \uFFFD"')
     await post(streamed(bytes.subarray(0, 2), bytes.subarray(2, 3), bytes.subarray(3)))
-    expect(read).to.deep.equal(['€ and \uFFFD'])
+    await post('\uFEFF{"a":2}')
+    expect(read).to.deep.equal([{ a: 1 }, { a: 1 }, { a: 1 }, '€ and \uFFFD', { a: 2 }])
   })
 
-  for (const type of [
-    'application/json; charset=utf-8',
-    'application/json;',
-    'Application/JSON',
-    'application/merge-patch+json',
-  ])
-    it(`may have the content type ${type}`, async () => {
-      expect((await post('1', { 'Content-Type': type })).status).to.equal(200)
-    })
-
-  it('is undefined when there is none, with any content type', async () => {
+  it('is undefined when there is none, with any content type, and not when it is the empty text', async () => {
     expect((await post(null, { 'Content-Type': 'text/plain' })).status).to.equal(200)
     expect((await post(streamed(), { 'Content-Type': 'text/plain' })).status).to.equal(200)
     expect((await post(streamed())).status).to.equal(200)
-    expect(read).to.deep.equal([undefined, undefined, undefined])
-  })
-
-  it('is not taken for absent when it is the empty text', async () => {
     await post('""')
-    expect(read).to.deep.equal([''])
+    expect(read).to.deep.equal([undefined, undefined, undefined, ''])
   })
 
-  for (const type of [
-    'text/plain',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-    'application/jsonx',
-    '',
-  ])
-    it(`is 415 with the content type "${type}"`, async () => {
-      expect((await post('{}', { 'Content-Type': type })).status).to.equal(415)
-      expect(read).to.deep.equal([])
-    })
+  it('is 415 with the content type of something else', async () => {
+    const json = 'application/json; charset=utf-8,application/json;,Application/JSON,application/merge-patch+json'
+    for (const type of json.split(',')) expect((await post('1', { 'Content-Type': type })).status, type).to.equal(200)
+    const others = 'text/plain,application/x-www-form-urlencoded,multipart/form-data; boundary=x,application/jsonx,'
+    for (const type of others.split(',')) expect((await post('1', { 'Content-Type': type })).status, type).to.equal(415)
+    expect(read).to.deep.equal([1, 1, 1, 1])
+  })
 
-  it('is 415 when it is compressed', async () => {
+  it('is 415 when it is compressed, and read when its coding is named "identity", in any case', async () => {
     expect((await post(gzipSync('{}'), { 'Content-Encoding': 'gzip' })).status).to.equal(415)
-    expect(read).to.deep.equal([])
-  })
-
-  it('is read when its coding is named "identity", in any case', async () => {
     expect((await post('{}', { 'Content-Encoding': 'IDENTITY' })).status).to.equal(200)
     expect(read).to.deep.equal([{}])
   })
@@ -135,10 +112,7 @@ describe('a JSON body', () => {
     expect((await post(text)).status).to.equal(200)
     expect((await post(` ${text}`)).status).to.equal(413)
     expect((await post(streamed(' ', text))).status).to.equal(413)
-  })
-
-  it('is limited by its bytes, not by its characters', async () => {
-    expect((await post(JSON.stringify('ü'.repeat(MAX_BYTES / 2)))).status).to.equal(413)
+    expect((await post(JSON.stringify('ü'.repeat(MAX_BYTES / 2)))).status, 'bytes, not characters').to.equal(413)
   })
 
   it('is 413 when it is far too large, on a connection that stays usable', async () => {
@@ -157,20 +131,11 @@ describe('a JSON body', () => {
   })
 
   it('is 400 when it is not UTF-8', async () => {
-    for (const bytes of [
-      [0x22, 0xff, 0x22],
-      [0x22, 0xe2, 0x82],
-    ])
-      expect(await (await post(Buffer.from(bytes))).json()).to.include({
-        status: 400,
-        detail: 'The body is not UTF-8.',
-      })
+    for (const hex of ['22ff22', '22e282']) {
+      const refused = await (await post(Buffer.from(hex, 'hex'))).json()
+      expect(refused).to.include({ status: 400, detail: 'The body is not UTF-8.' })
+    }
     expect(read).to.deep.equal([])
-  })
-
-  it('may begin with a byte order mark', async () => {
-    expect((await post('\uFEFF{"a":1}')).status).to.equal(200)
-    expect(read).to.deep.equal([{ a: 1 }])
   })
 
   it('is 400 when it is nested too deeply', async () => {
@@ -179,13 +144,7 @@ describe('a JSON body', () => {
   })
 
   it('is 413 with more members and items than allowed, before it is parsed, and whether or not it is JSON', async () => {
-    const router = new Router()
-    const readJson = createReadJson(2 ** 20, 4)
-    router.post('/', async ctx => {
-      ctx.body = { read: await readJson(ctx) }
-    })
-    const deps = { log: captured.log, metrics: createMetrics({ processMetrics: false }), clock: testClock() }
-    const strict = await serveApp(createHttpShell(deps, [router]))
+    const strict = await serve(createReadJson(2 ** 20, 4))
     const status = async (body: string) =>
       (await fetch(strict.url, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } })).status
     expect(await status('{"a":[1,2],"b":",,,,\\",[[[["}')).to.equal(200)

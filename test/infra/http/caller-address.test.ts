@@ -10,13 +10,7 @@ const ROWS: [string, readonly string[], string | undefined, string, string | nul
   ['the peer, not what an untrusted peer forwards', [], '8.8.8.8', '1.1.1.1', '8.8.8.8'],
   ['the peer if it is not trusted', PROXIES, '8.8.8.8', '1.1.1.1, 10.0.0.2', '8.8.8.8'],
   ['the hop that a trusted proxy wrote', PROXIES, '10.0.0.1', '8.8.8.8', '8.8.8.8'],
-  [
-    'the last hop that is not trusted, not one that the client wrote',
-    PROXIES,
-    '10.0.0.1',
-    '1.1.1.1, 8.8.8.8',
-    '8.8.8.8',
-  ],
+  ['the last hop that is not trusted', PROXIES, '10.0.0.1', '1.1.1.1, 8.8.8.8', '8.8.8.8'],
   ['the hop before several trusted ones', PROXIES, '10.0.0.1', '9.9.9.9, 8.8.8.8, 198.41.200.1,10.9.9.9', '8.8.8.8'],
   ['IPv6 for an IPv6 client', PROXIES, '10.0.0.1', '2a00:1450::7', '2a00:1450::7'],
   ['the hop before an IPv6 proxy', PROXIES, '2a06:98c0::1', '8.8.8.8', '8.8.8.8'],
@@ -42,9 +36,10 @@ const request = (remoteAddress: string | undefined, forwardedFor: string): Calle
 })
 
 describe("the client's address", () => {
-  for (const [what, trusted, peer, forwarded, expected] of ROWS)
-    it(`is ${what}`, () =>
-      expect(clientAddressOf(createFindCaller(trusted)(request(peer, forwarded)))).to.equal(expected))
+  it('is the one that proxies of ours name', () => {
+    for (const [what, trusted, peer, forwarded, expected] of ROWS)
+      expect(clientAddressOf(createFindCaller(trusted)(request(peer, forwarded))), what).to.equal(expected)
+  })
 })
 
 describe('the address of a caller', () => {
@@ -58,20 +53,11 @@ describe('the address of a caller', () => {
   })
 
   it('is unknown where a trusted proxy gives none; then the proxy is the nearest that is known', () => {
+    const unknown = { address: null, nearestKnown: null, ignoredProxy: null, forwarded: null }
     for (const forwardedFor of ['', 'unknown', '8.8.8.8,'])
-      expect(find('::ffff:10.0.0.1', forwardedFor)).to.deep.equal({
-        address: null,
-        nearestKnown: '10.0.0.1',
-        ignoredProxy: null,
-        forwarded: null,
-      })
+      expect(find('::ffff:10.0.0.1', forwardedFor)).to.deep.equal({ ...unknown, nearestKnown: '10.0.0.1' })
     expect(find('10.0.0.1', '8.8.8.8, none, 198.41.200.1').nearestKnown).to.equal('198.41.200.1')
-    expect(find(undefined, '8.8.8.8')).to.deep.equal({
-      address: null,
-      nearestKnown: null,
-      ignoredProxy: null,
-      forwarded: null,
-    })
+    expect(find(undefined, '8.8.8.8')).to.deep.equal(unknown)
   })
 
   it('is not the one that an untrusted proxy gives, which is told beside it', () => {

@@ -1,11 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { Router } from '@koa/router'
 import { expect } from 'chai'
-import Koa from 'koa'
 import { readBytes } from '../../../infra/http/body.ts'
-import { listen } from '../../../infra/http/listen.ts'
 import { MAX_DROPPED_BYTES, MAX_IN_A_BURST, MAX_UNANSWERED } from '../../../infra/http/pipelining.ts'
-import { StartProblem } from '../../../infra/start-problem.ts'
 import { eventually } from '../../support/eventually.ts'
 import { answerWith, request, useShellServers } from '../../support/http-shell.ts'
 import { promiseState } from '../../support/promise-state.ts'
@@ -42,52 +39,33 @@ describe('a listener', () => {
     return { router, waiting, letGo }
   }
 
-  it('closes at once without connections', async () => {
-    const { close, url } = await startServer(createRouter().router)
-    await close(LONG_GRACE_MS)
-    await expectRefused(url)
-  })
-
   it('closes idle connections at once, with or without an earlier request', async () => {
-    const { close, openConnection } = await startServer(createRouter().router)
+    const { close, openConnection, url } = await startServer(createRouter().router)
     const [idle, mute] = [await openConnection(), await openConnection()]
     idle.socket.write(request('/quick'))
     await eventually(() => expect(idle.received()).to.contain('quick'))
     await close(LONG_GRACE_MS)
     await Promise.all([idle.closed, mute.closed])
+    await expectRefused(url)
   })
 
-  it('finishes an open request, answers it with Connection: close, and closes the connection', async () => {
+  it('finishes open requests, all of a pipeline and a response that has begun, and then closes their connections', async () => {
     const { router, waiting, letGo } = createRouter()
     const { close, openConnection, url } = await startServer(router)
-    const { socket, received, closed } = await openConnection()
-    socket.write(request('/slow'))
-    await eventually(() => expect(waiting).to.have.length(1))
-    const closing = close(LONG_GRACE_MS)
-    const state = promiseState(closing)
-    await eventually(() => expectRefused(url))
-    expect(state.state).to.equal('pending')
-    letGo()
-    await Promise.all([closing, closed])
-    expect(received())
-      .to.match(/^HTTP\/1\.1 200 /)
-      .and.to.match(/connection: close/i)
-      .and.to.match(/slow$/)
-  })
-
-  it('finishes a response that has begun, and every request of a pipeline', async () => {
-    const { router, waiting, letGo } = createRouter()
-    const { close, openConnection } = await startServer(router)
     const [streaming, piping] = [await openConnection(), await openConnection()]
     streaming.socket.write(request('/stream'))
     piping.socket.write(request('/slow') + request('/slow'))
     await eventually(() => expect(streaming.received()).to.contain('begun'))
     await eventually(() => expect(waiting).to.have.length(3))
     const closing = close(LONG_GRACE_MS)
+    const state = promiseState(closing)
+    await eventually(() => expectRefused(url))
+    expect(state.state).to.equal('pending')
     letGo()
     await Promise.all([closing, streaming.closed, piping.closed])
     expect(streaming.received()).to.contain('ended')
     expect(piping.received().match(/200 OK/g)).to.have.length(2)
+    expect(piping.received()).to.match(/connection: close/i)
   })
 
   it('cuts unfinished requests after the grace, not before', async () => {
@@ -206,20 +184,5 @@ describe('a listener', () => {
       await eventually(() => expect(received().match(/<\d+[\r\n]*>/g)).to.deep.equal(bodies))
       socket.destroy()
     }
-  })
-
-  it('refuses a port in use with a message an operator can act on', async () => {
-    const { port } = await startServer()
-    const refusal = await listen(new Koa(), { host: '127.0.0.1', port }).catch((error: unknown) => error)
-    expect(refusal).to.be.instanceOf(StartProblem)
-    expect((refusal as Error).message).to.equal(
-      `PORT: another process is using port ${port} of 127.0.0.1. Stop that process, or set PORT to another port`,
-    )
-  })
-
-  it('refuses an address that the machine does not have', async () => {
-    const refusal = await listen(new Koa(), { host: '192.0.2.1', port: 0 }).catch((error: unknown) => error)
-    expect(refusal).to.be.instanceOf(StartProblem)
-    expect((refusal as Error).message).to.match(/^HOST: this machine has no address 192\.0\.2\.1\. Set HOST to /)
   })
 })

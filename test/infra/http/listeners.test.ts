@@ -25,18 +25,11 @@ describe('the addresses of a process', () => {
       async () => [],
     )
 
-  it('are the public one alone by default', () => {
-    expect(listenersWith({ PORT: '4000' }).map(({ host, port }) => originOf(host, port))).to.deep.equal([
-      'http://127.0.0.1:4000',
-    ])
-  })
-
-  it('are the public one first and METRICS_PORT second, on the same host', () => {
-    const listeners = listenersWith({ HOST: '::1', PORT: '4000', METRICS_PORT: '9000' })
-    expect(listeners.map(({ host, port }) => originOf(host, port))).to.deep.equal([
-      'http://[::1]:4000',
-      'http://[::1]:9000',
-    ])
+  it('are the public one, and METRICS_PORT second on the same host where it is set', () => {
+    const origins = (env: Record<string, string>) => listenersWith(env).map(({ host, port }) => originOf(host, port))
+    expect(origins({ PORT: '4000' })).to.deep.equal(['http://127.0.0.1:4000'])
+    const both = ['http://[::1]:4000', 'http://[::1]:9000']
+    expect(origins({ HOST: '::1', PORT: '4000', METRICS_PORT: '9000' })).to.deep.equal(both)
   })
 
   it('have /metrics on the public one only if there are operators or METRICS_TOKEN: without them no token could open it', async () => {

@@ -63,22 +63,19 @@ describe('a path', () => {
     expect([status, headers.get('allow'), body.code]).to.deep.equal([405, 'POST', 'method_not_allowed'])
   })
 
-  it('with nothing but a middleware is 404', async () => {
+  it('is 404, not 405, with nothing but a middleware, or where its handler does not answer', async () => {
     const router = new Router()
     router.use('/shop', (_, next) => next())
     router.get('/shop/items', answerWith({}))
-    const { ask } = await startServer(router)
-    expect((await ask('/shop/other')).status).to.equal(404)
-  })
-
-  it('whose handler does not answer is 404, not 405', async () => {
     const { ask } = await startServer(
+      router,
       routerWith('/pages/:name', (_, next) => next()),
-      routerWith('/other', answerWith({})),
     )
-    const { status, body } = await ask('/pages/none')
-    expect(status).to.equal(404)
-    expect(body).to.include({ type: 'HTTPException', status: 404 })
+    for (const path of ['/shop/other', '/pages/none']) {
+      const { status, body } = await ask(path)
+      expect(status, path).to.equal(404)
+      expect(body).to.include({ type: 'HTTPException', status: 404 })
+    }
   })
 
   it('answers HEAD as GET, without the body', async () => {
@@ -102,17 +99,6 @@ describe('a path', () => {
     expect((await ask('/own', options)).headers.get('access-control-allow-origin')).to.equal('https://shop.example')
   })
 
-  it('of the admin API is one with the others in metrics, and itself in the log', async () => {
-    const router = new Router()
-    for (const path of ['/admin/v1/apps/:id', '/admin/v1/keys/:id']) router.get(path, answerWith({}))
-    const { ask, metrics, log } = await startServer(router)
-    await ask('/admin/v1/apps/a')
-    await ask('/admin/v1/keys/a')
-    const { body } = await metrics.render()
-    expect(body).to.contain('countersign_http_requests_total{method="GET",route="/admin/v1/*",status="200"} 2')
-    expect(log.lines().map(({ route }) => route)).to.deep.equal(['/admin/v1/apps/:id', '/admin/v1/keys/:id'])
-  })
-
   it('appears in metrics and log as its pattern only', async () => {
     const { ask, metrics, log } = await startServer(...shop())
     await ask('/shop/items/otp_secret?recipient=bob_secret')
@@ -130,30 +116,28 @@ describe('a path', () => {
     ])
   })
 
-  it('appears as its own pattern where another takes everything below a path', async () => {
-    const router = new Router()
+  it('appears as its own pattern where another takes everything below, or a middleware refuses before it', async () => {
+    const [router, guarded] = [new Router(), new Router({ prefix: '/api' })]
     router.get('/shop/items/:id', answerWith({}))
     router.all('/shop/*path', () => {
       throw httpException(404)
     })
-    const { ask, log } = await startServer(router)
-    await ask('/shop/items/7')
-    await ask('/shop/nothing')
-    expect(log.lines().map(({ route, status }) => [route, status])).to.deep.equal([
-      ['/shop/items/:id', 200],
-      ['/shop/*path', 404],
-    ])
-  })
-
-  it('appears as its pattern also if a middleware before its handler refuses', async () => {
-    const router = new Router({ prefix: '/api' })
-    router.use(() => {
+    for (const path of ['/admin/v1/apps/:id', '/healthz']) router.get(path, answerWith({}))
+    guarded.use(() => {
       throw httpException(401)
     })
-    router.get('/otp/:id', answerWith({}))
-    const { ask, log } = await startServer(router)
-    expect((await ask('/api/otp/7')).status).to.equal(401)
-    expect(log.lines().at(-1)).to.include({ route: '/api/otp/:id', status: 401 })
+    guarded.get('/otp/:id', answerWith({}))
+    const { ask, log, metrics } = await startServer(router, guarded)
+    for (const path of ['/shop/items/7', '/shop/nothing', '/api/otp/7', '/admin/v1/apps/a', '/healthz']) await ask(path)
+    expect(log.lines().map(({ level, route, status }) => [level, route, status])).to.deep.equal([
+      ['info', '/shop/items/:id', 200],
+      ['info', '/shop/*path', 404],
+      ['info', '/api/otp/:id', 401],
+      ['info', '/admin/v1/apps/:id', 200],
+      ['debug', '/healthz', 200],
+    ])
+    const { body } = await metrics.render()
+    expect(body, 'one for all').to.contain('requests_total{method="GET",route="/admin/v1/*",status="200"} 1')
   })
 
   it('is measured by the clock', async () => {
@@ -167,13 +151,6 @@ describe('a path', () => {
     expect(log.lines().at(-1)).to.include({ ms: 250 })
     expect((await metrics.render()).body).to.contain('_sum{method="GET",route="/slow"} 0.25')
   })
-
-  for (const path of ['/healthz', '/readyz', '/metrics'])
-    it(`that machines ask every few seconds is logged at debug level: ${path}`, async () => {
-      const { ask, log } = await startServer(routerWith(path, answerWith({})))
-      await ask(path)
-      expect(log.lines().map(({ level }) => level)).to.deep.equal(['debug'])
-    })
 
   it('that is malformed is refused, and the next request is served', async () => {
     const { ask, openConnection } = await startServer(...shop())

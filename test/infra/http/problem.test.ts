@@ -52,16 +52,10 @@ describe('an error in a handler', () => {
   })
 
   it('has its title as detail if it has no detail of its own', async () => {
-    expect((await answerToError(problem('OtpNotFoundError'))).body).to.include({
-      type: 'OtpNotFoundError',
-      status: 404,
-      detail: 'No such verification.',
-    })
-    expect((await answerToError(httpException(401))).body).to.include({
-      type: 'HTTPException',
-      title: 'Unauthorized',
-      detail: 'Unauthorized.',
-    })
+    const { body } = await answerToError(problem('OtpNotFoundError'))
+    expect(body).to.include({ type: 'OtpNotFoundError', status: 404, detail: 'No such verification.' })
+    const bare = await answerToError(httpException(401))
+    expect(bare.body).to.include({ type: 'HTTPException', title: 'Unauthorized', detail: 'Unauthorized.' })
   })
 
   for (const error of [new Unavailable('store gone'), new CallTimeout('late'), new Unroutable('no queue')])
@@ -86,39 +80,42 @@ describe('an error in a handler', () => {
     expect(details[1]).to.contain('idempotency key')
   })
 
-  it('is 503 with Retry-After also where the handler that threw it names no time', async () => {
-    const { status, headers } = await answerToError(problem('ServiceUnavailableError', { detail: 'Try again.' }))
-    expect({ status, wait: headers.get('retry-after') }).to.deep.equal({ status: 503, wait: '1' })
+  it('is 503 with the Retry-After of the handler that threw it, or one second', async () => {
+    const waits: unknown[] = []
+    for (const headers of [{}, { 'Retry-After': '7' }]) {
+      const answer = await answerToError(problem('ServiceUnavailableError', { detail: 'Try again.', headers }))
+      waits.push([answer.status, answer.headers.get('retry-after')])
+    }
+    expect(waits).to.deep.equal([
+      [503, '1'],
+      [503, '7'],
+    ])
   })
 
-  it('keeps the Retry-After of the handler that names one', async () => {
-    const later = problem('ServiceUnavailableError', { headers: { 'Retry-After': '7' } })
-    expect((await answerToError(later)).headers.get('retry-after')).to.equal('7')
-  })
-
-  for (const status of [400, 413, 415])
-    it(`keeps the status ${status} of an error of Koa, but not its message`, async () => {
+  it('keeps the status of an error of Koa, but not its message', async () => {
+    for (const status of [400, 413, 415]) {
       const { status: answered, headers, body } = await answerToError(libraryError(status, 'words of a library'))
       expect(answered).to.equal(status)
       expect(headers.get('content-type')).to.equal('application/problem+json')
       expect(body).to.include({ type: 'HTTPException', status })
       expect(JSON.stringify(body)).not.to.contain('words of a library')
-    })
+    }
+  })
 
-  for (const [what, error] of [
-    ['an error', new Error('the inside')],
-    ['an error that the OTP actor threw', new CallFailed('the inside')],
-    ['an error with a server status', libraryError(502, 'the inside')],
-    ['an error with a strange status', Object.assign(new Error('the inside'), { status: 200 })],
-    ['a text', 'the inside'],
-    ['nothing', undefined],
-    ['an object with a status', { status: 404, message: 'the inside' }],
-  ] as const)
-    it(`is a 500 that shows no message if it is ${what}`, async () => {
+  it('is a 500 that shows no message if it is something else', async () => {
+    for (const [what, error] of Object.entries({
+      'an error': new Error('the inside'),
+      'an error that the OTP actor threw': new CallFailed('the inside'),
+      'an error with a server status': libraryError(502, 'the inside'),
+      'an error with a strange status': Object.assign(new Error('the inside'), { status: 200 }),
+      'a text': 'the inside',
+      nothing: undefined,
+      'an object with a status': { status: 404, message: 'the inside' },
+    })) {
       const { status, headers, body } = await answerToError(error)
-      expect(status).to.equal(500)
+      expect(status, what).to.equal(500)
       expect(headers.get('content-type')).to.equal('application/problem+json')
-      expect(body).to.deep.equal({
+      expect(body, what).to.deep.equal({
         type: 'HTTPException',
         title: 'Internal Server Error',
         status: 500,
@@ -126,7 +123,8 @@ describe('an error in a handler', () => {
         request_id: 'r1',
         doc_url: '/docs/errors#error-HTTPException',
       })
-    })
+    }
+  })
 
   it('is logged with its stack only if the fault is ours', async () => {
     const ours = await answerToError(new Error('the inside'))

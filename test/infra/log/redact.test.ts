@@ -69,42 +69,37 @@ describe('redaction by form', () => {
     })
   }
 
-  for (const text of [
-    'reach me at jörg@bücher.example',
-    'a/b@example.com',
-    "o'brien+tag@example.co.uk",
-    '"odd name"@example.com',
-    'anna%40example.com',
-  ]) {
-    it(`hides the email address in ${text}`, () =>
-      expect(redact({ text2: text }).text2).to.match(/^(reach me at )?\[email\]$/))
-  }
+  it('hides addresses, numbers and secrets as people write them', () => {
+    const at = [
+      'reach me at jörg@bücher.example',
+      'a/b@example.com',
+      "o'brien+tag@example.co.uk",
+      '"odd name"@example.com',
+    ]
+    for (const text of [...at, 'anna%40example.com'])
+      expect(redact({ text2: text }).text2, text).to.match(/^(reach me at )?\[email\]$/)
+    for (const text of ['+44 7911 123456', '+1 (500) 555-0010', '+49.151.23456789', 'wa id 447911123456, again'])
+      expect(redact({ note: text }).note, text).to.match(/^(wa id )?\[\w+\](, again)?$/)
+    for (const [text, secret] of [
+      ['x-api-key: 4bcdef', '4bcdef'],
+      ['Authorization: AccessKey abcdef123', 'abcdef123'],
+      ['password: hunter2', 'hunter2'],
+      ["{ auth_token: 'abcdef' }", 'abcdef'],
+      ['@shop.example #4711', '4711'],
+    ] as const)
+      expect(redact({ note: text }).note).not.to.contain(secret)
+  })
 
-  for (const text of ['+44 7911 123456', '+1 (500) 555-0010', '+49.151.23456789', 'wa id 447911123456, again']) {
-    it(`hides the phone number in ${text}`, () =>
-      expect(redact({ note: text }).note).to.match(/^(wa id )?\[\w+\](, again)?$/))
-  }
-
-  for (const [text, secret] of [
-    ['x-api-key: 4bcdef', '4bcdef'],
-    ['Authorization: AccessKey abcdef123', 'abcdef123'],
-    ['password: hunter2', 'hunter2'],
-    ["{ auth_token: 'abcdef' }", 'abcdef'],
-    ['@shop.example #4711', '4711'],
-  ] as const) {
-    it(`hides the secret in ${text}`, () => expect(redact({ note: text }).note).not.to.contain(secret))
-  }
-
-  for (const locale of LANGUAGES)
-    it(`hides the code in our own messages, quoted by a provider, in ${locale}`, () => {
+  it('hides the code in our own messages, quoted by a provider', () => {
+    for (const locale of LANGUAGES)
       for (const code of ['0042', '123456', '98765432'])
         for (const channel of ['sms', 'email', 'whatsapp'] as const) {
           const ending = { domain: 'shop.example' }
           const { text, subject } = renderMessage({ channel, locale, app: 'Shop 24', code, minutes: 10, ending })
           const { note, mail } = redact({ note: `400 {"refused":"${text}"}`, mail: subject })
-          expect(`${note} ${mail}`).not.to.contain(code)
+          expect(`${note} ${mail}`, locale).not.to.contain(code)
         }
-    })
+  })
 
   it('hides a private key as a whole', () => {
     const pem = '-----BEGIN RSA PRIVATE KEY-----\nMIIabc\nxyz\n-----END RSA PRIVATE KEY-----'
@@ -115,18 +110,8 @@ describe('redaction by form', () => {
   })
 
   it('is not slow with hostile texts, and cuts long ones between words', () => {
-    const hostile = [
-      'a.',
-      'eyJ',
-      '+1 ',
-      'amqp://',
-      'key"',
-      'token:',
-      '1234 ',
-      '-----BEGIN PRIVATE KEY-----',
-      'a@a.',
-    ].map(part => part.repeat(100_000))
-    for (const text of hostile) expect(String(redact({ note: text }).note)).to.have.length.below(20_000)
+    const hostile = ['a.', 'eyJ', '+1 ', 'amqp://', 'key"', 'token:', '1234 ', '-----BEGIN PRIVATE KEY-----', 'a@a.']
+    for (const part of hostile) expect(String(redact({ note: part.repeat(100_000) }).note)).to.have.length.below(20_000)
     const spread = `${'x '.repeat(8_190)}+447911123456 more`
     expect(redact({ note: spread }).note).to.match(/x \[cut\]$/)
   })

@@ -1,4 +1,5 @@
 // The errors of calls that were not answered. The other side must never have seen a call that ends with `NotSent`.
+import type { Socket } from 'node:net'
 import { expect } from 'chai'
 import { Lost, NotSent } from '../../../infra/outbound/outbound.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -18,26 +19,23 @@ describe('a call ends with NotSent', () => {
     await expectNotSent(post(outbound({ lookup }), 'http://hooks.countersign.test/'))
   })
 
-  it('when the connection is refused', () => expectNotSent(post(outbound(), CLOSED)))
-
-  it('when the connection is refused while other calls wait for it, like those', async () => {
+  it('when the connection is refused, also at every address or while other calls wait for it, or calls were closed', async () => {
     const one = outbound({ connections: 1 })
     await Promise.all(Array.from({ length: 5 }, () => expectNotSent(post(one, CLOSED))))
+    const two = outbound({ lookup: async () => ['127.0.0.1', '127.0.0.2'] })
+    await expectNotSent(post(two, 'http://hooks.countersign.test:1/'))
+    await one.close()
+    await expectNotSent(post(one, CLOSED))
   })
 
-  it('when the connection is refused at every address', () =>
-    expectNotSent(
-      post(outbound({ lookup: async () => ['127.0.0.1', '127.0.0.2'] }), 'http://hooks.countersign.test:1/'),
-    ))
-
-  it('when the server does not speak TLS', async () => {
-    const server = await rawServer(socket => socket.end('SSH-2.0-OpenSSH_9.2\r\n'))
-    await expectNotSent(post(outbound(), `https://127.0.0.1:${server.port}/`))
-  })
-
-  it('when the connection is reset during the TLS handshake', async () => {
-    const server = await rawServer(socket => socket.once('data', () => socket.resetAndDestroy()))
-    await expectNotSent(post(outbound(), `https://127.0.0.1:${server.port}/`))
+  it('when the server does not speak TLS, or the connection is reset during the TLS handshake', async () => {
+    for (const handle of [
+      (socket: Socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'),
+      (socket: Socket) => socket.once('data', () => socket.resetAndDestroy()),
+    ]) {
+      const server = await rawServer(handle)
+      await expectNotSent(post(outbound(), `https://127.0.0.1:${server.port}/`))
+    }
   })
 
   it('when the certificate is of an unknown authority', async () => {
@@ -51,13 +49,10 @@ describe('a call ends with NotSent', () => {
     await expectNotSent(post(outbound({ connectTimeoutMs: 20 }), `https://127.0.0.1:${server.port}/`))
   })
 
-  it('when it is aborted before it begins', async () => {
+  it('when it is aborted before it begins, or during the lookup of its host', async () => {
     const server = await receiver()
     await expectNotSent(post(outbound(), `http://127.0.0.1:${server.port}/`, { signal: AbortSignal.abort() }))
     expect(server.connections()).to.equal(0)
-  })
-
-  it('when it is aborted during the lookup of its host', async () => {
     const stop = new AbortController()
     const call = post(outbound({ lookup: never }), 'http://hooks.countersign.test/', { signal: stop.signal })
     stop.abort()
@@ -91,12 +86,6 @@ describe('a call ends with NotSent', () => {
     answers[1]?.()
     await third
     expect(server.received.map(({ path }) => path)).to.deep.equal(['/first', '/third'])
-  })
-
-  it('when outbound calls were closed before', async () => {
-    const closed = outbound()
-    await closed.close()
-    await expectNotSent(post(closed, CLOSED))
   })
 
   it('when it has an invalid header', () =>
@@ -139,19 +128,20 @@ describe('a call ends with Lost', () => {
     await expectLost(post(outbound(), `http://127.0.0.1:${server.port}/`, { signal: stop.signal }))
   })
 
-  for (const [what, answer] of Object.entries({
-    'cut off within its headers': 'HTTP/1.1 200 OK\r\nContent-Le',
-    'cut off within its body': 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"a"',
-    'cut off within a chunk': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
-    'not HTTP': 'SSH-2.0-OpenSSH_9.2\r\n',
-    'a switch to another protocol': 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
-    'nothing but headers': `HTTP/1.1 200 OK\r\n${'x-more: and more\r\n'.repeat(10_000)}`,
-  }))
-    it(`when the answer is ${what}`, async () => {
+  it('when the answer is cut off or not HTTP', async () => {
+    for (const [what, answer] of Object.entries({
+      'cut off within its headers': 'HTTP/1.1 200 OK\r\nContent-Le',
+      'cut off within its body': 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"a"',
+      'cut off within a chunk': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
+      'not HTTP': 'SSH-2.0-OpenSSH_9.2\r\n',
+      'another protocol': 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+      'nothing but headers': `HTTP/1.1 200 OK\r\n${'x-more: and more\r\n'.repeat(10_000)}`,
+    })) {
       const server = await rawServer(socket => socket.once('data', () => socket.end(answer)))
       await expectLost(post(outbound(), `http://127.0.0.1:${server.port}/`))
-      expect(server.connections()).to.equal(1)
-    })
+      expect(server.connections(), what).to.equal(1)
+    }
+  })
 
   it('when the server breaks a connection that was kept', async () => {
     let requests = 0

@@ -25,14 +25,20 @@ describe('purging in the embedded store', () => {
       { _id: 'later', group: 'g', purge_at: inMs(MINUTE + 1) },
       never,
       numbered,
+      { _id: 'kept', group: 'g', purge_at: inMs(1) },
+      { _id: 'moved', group: 'g', purge_at: inMs(1) },
     ])
+    await counters.modify({ _id: 'kept' }, { $unset: { purge_at: true } })
+    await counters.modify({ _id: 'moved' }, { $set: { purge_at: inMs(10 * MINUTE) } })
+    await store.docs('things').insert([{ _id: 'past', rev: 1, group: 'g', purge_at: inMs(-MINUTE) }])
     await clock.advance(MINUTE - 1)
-    expect(await counters.count({ group: 'g' })).to.equal(5)
+    expect(await counters.count({ group: 'g' })).to.equal(7)
     await clock.advance(1)
     const left = await counters.find({ group: 'g' }, { sort: {}, limit: 9 })
-    expect(left.map(doc => doc._id)).to.deep.equal(['later', 'never', 'numbered'])
+    expect(left.map(doc => doc._id)).to.deep.equal(['kept', 'later', 'moved', 'never', 'numbered'])
     await clock.advance(MINUTE)
-    expect(await counters.count({ group: 'g' })).to.equal(2)
+    expect(await counters.count({ group: 'g' })).to.equal(4)
+    expect((await store.docs('things').get(['past'])).size, 'of a collection that is not purged').to.equal(1)
   })
 
   it('removes many documents, batch by batch', async () => {
@@ -40,22 +46,6 @@ describe('purging in the embedded store', () => {
     await counters.insert(Array.from({ length: 1_001 }, (_, i) => ({ _id: `many${i}`, group: 'many', purge_at })))
     await clock.advance(MINUTE)
     await eventually(async () => expect(await counters.count({ group: 'many' })).to.equal(0))
-  })
-
-  it('keeps a document whose purge_at was moved or removed', async () => {
-    const purge_at = inMs(1)
-    await counters.insert(['kept', 'moved', 'gone'].map(_id => ({ _id, group: 'moving', purge_at })))
-    await counters.modify({ _id: 'kept' }, { $unset: { purge_at: true } })
-    await counters.modify({ _id: 'moved' }, { $set: { purge_at: inMs(10 * MINUTE) } })
-    await clock.advance(MINUTE)
-    const left = await counters.find({ group: 'moving' }, { sort: {}, limit: 9 })
-    expect(left.map(doc => doc._id)).to.deep.equal(['kept', 'moved'])
-  })
-
-  it('removes nothing from collections that are not purged', async () => {
-    await store.docs('things').insert([{ _id: 'past', rev: 1, group: 'g', purge_at: inMs(-MINUTE) }])
-    await clock.advance(MINUTE)
-    expect((await store.docs('things').get(['past'])).size).to.equal(1)
   })
 
   it('stops at close', async () => {

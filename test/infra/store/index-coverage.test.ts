@@ -14,151 +14,139 @@ interface Row extends Doc {
 
 const on = (...indexes: Index<Row>[]): CollectionSpec<Row> => collection<Row>({ indexes })
 
+type Query = [filter: Filter<Row>, sort?: Sort<Row>]
+
+/** What an index serves, and what it does not serve. */
+function itServes(what: string, spec: CollectionSpec<Row>, served: readonly Query[], unserved: readonly Query[]): void {
+  it(what, () => {
+    for (const [queries, expected] of [
+      [served, true],
+      [unserved, false],
+    ] as const)
+      for (const query of queries) expect(isServedByIndex(spec, ...query), JSON.stringify(query)).to.equal(expected)
+  })
+}
+
 describe('isServedByIndex', () => {
-  const served = (spec: CollectionSpec<Row>, filter: Filter<Row>, sort?: Sort<Row>) =>
-    isServedByIndex(spec, filter, sort)
+  const LISTED = { _id: { $in: ['a', 'b'] } }
+  const RANGE = { _id: { $gt: 'a' } }
+  itServes(
+    'serves ids without any declared index: listed ones in any order, a range in its own',
+    on(),
+    [[{ _id: 'a' }], [LISTED], [RANGE], [{ ...LISTED, kind: 'x' }, { at: 1 }], [RANGE, { _id: -1 }]],
+    [[RANGE, { at: 1 }], [{ _id: { $exists: true } }]],
+  )
 
-  describe('by _id', () => {
-    it('serves one id, several and a range, without any declared index', () => {
-      expect(served(on(), { _id: 'a' })).to.equal(true)
-      expect(served(on(), { _id: { $in: ['a', 'b'] } })).to.equal(true)
-      expect(served(on(), { _id: { $gt: 'a' } })).to.equal(true)
-    })
-    it('serves any sort of listed ids, but a range of ids only in its own order', () => {
-      expect(served(on(), { _id: { $in: ['a', 'b'] }, kind: 'x' }, { at: 1 })).to.equal(true)
-      expect(served(on(), { _id: { $gt: 'a' } }, { _id: -1 })).to.equal(true)
-      expect(served(on(), { _id: { $gt: 'a' } }, { at: 1 })).to.equal(false)
-    })
-    it('does not serve $exists', () => {
-      expect(served(on(), { _id: { $exists: true } })).to.equal(false)
-    })
-  })
+  itServes(
+    'serves the first field of an index and further conditions, not a later field alone nor an empty filter',
+    on({ fields: { app: 1, at: -1 } }),
+    [
+      [{ app: 'a' }],
+      [{ app: null }],
+      [{ app: { $in: ['a', 'b'] } }],
+      [{ app: { $in: [] } }],
+      [{ app: { $gte: 'a', $lt: 'b' } }],
+      [{ app: 'a', kind: { $gt: 'x' }, left: { $exists: false } }],
+    ],
+    [[{ at: 1 }], [{ kind: 'x' }], [{}]],
+  )
 
-  describe('by the first fields of an index', () => {
-    const spec = on({ fields: { app: 1, at: -1 } })
-    it('serves equality, null, $in and ranges on the first field', () => {
-      expect(served(spec, { app: 'a' })).to.equal(true)
-      expect(served(spec, { app: null })).to.equal(true)
-      expect(served(spec, { app: { $in: ['a', 'b'] } })).to.equal(true)
-      expect(served(spec, { app: { $in: [] } })).to.equal(true)
-      expect(served(spec, { app: { $gte: 'a', $lt: 'b' } })).to.equal(true)
-    })
-    it('serves further conditions on other fields', () => {
-      expect(served(spec, { app: 'a', kind: { $gt: 'x' }, left: { $exists: false } })).to.equal(true)
-    })
-    it('does not serve a later field alone, nor a field outside the index, nor an empty filter', () => {
-      expect(served(spec, { at: 1 })).to.equal(false)
-      expect(served(spec, { kind: 'x' })).to.equal(false)
-      expect(served(spec, {})).to.equal(false)
-    })
-    it('serves dotted paths', () => {
-      expect(served(on({ fields: { 'kind.of': 1 } }), { 'kind.of': 'x' })).to.equal(true)
-      expect(served(on({ fields: { 'kind.of': 1 } }), { kind: 'x' })).to.equal(false)
-    })
-  })
+  itServes('serves dotted paths', on({ fields: { 'kind.of': 1 } }), [[{ 'kind.of': 'x' }]], [[{ kind: 'x' }]])
 
-  describe('in the order of an index', () => {
-    const spec = on({ fields: { app: 1, at: -1, kind: 1 } })
-    it('serves the fields after the fixed ones, forward and backward', () => {
-      expect(served(spec, { app: 'a' }, { at: -1, kind: 1 })).to.equal(true)
-      expect(served(spec, { app: 'a' }, { at: 1, kind: -1 })).to.equal(true)
-      expect(served(spec, { app: 'a', at: 5 }, { kind: 1 })).to.equal(true)
-      expect(served(spec, { app: 'a', at: 5, kind: 'x' }, { _id: -1 })).to.equal(true)
-      expect(served(spec, { app: 'a', at: 5, kind: 'x' }, {})).to.equal(true)
-    })
-    it('does not serve a sort with one direction turned, with a field left out, or in another order', () => {
-      expect(served(spec, { app: 'a' }, { at: 1, kind: 1 })).to.equal(false)
-      expect(served(spec, { app: 'a' }, { at: -1 })).to.equal(false)
-      expect(served(spec, { app: 'a' }, { kind: 1, at: -1 })).to.equal(false)
-      expect(served(spec, { app: 'a' }, { kind: 1 })).to.equal(false)
-      expect(served(spec, { app: 'a' }, {})).to.equal(false)
-    })
-    it('serves a range in its own order only', () => {
-      expect(served(spec, { app: 'a', at: { $gt: 1 } }, { at: 1, kind: -1 })).to.equal(true)
-      expect(served(spec, { app: 'a', at: { $gt: 1 } }, { kind: 1 })).to.equal(false)
-    })
-    it('serves a list of values before the sort', () => {
-      expect(served(spec, { app: { $in: ['a', 'b'] } }, { at: -1, kind: 1 })).to.equal(true)
-      expect(served(spec, { app: { $in: ['a', 'b'] } }, { app: -1, at: 1, kind: -1 })).to.equal(true)
-    })
-    it('serves a sort that also names a fixed field', () => {
-      expect(served(spec, { app: 'a' }, { app: 1, at: 1, kind: -1 })).to.equal(true)
-    })
-    it('serves an empty filter in the order of an index, but not a filter on other fields', () => {
-      expect(served(spec, {}, { app: 1, at: -1, kind: 1 })).to.equal(true)
-      expect(served(spec, {}, { _id: 1 })).to.equal(true)
-      expect(served(spec, { kind: 'x' }, { _id: 1 })).to.equal(false)
-      expect(served(spec, { kind: 'x' }, { app: 1, at: -1, kind: 1 })).to.equal(false)
-    })
-  })
+  itServes(
+    'serves the order of the fields after the fixed ones, forward and backward',
+    on({ fields: { app: 1, at: -1, kind: 1 } }),
+    [
+      [{ app: 'a' }, { at: -1, kind: 1 }],
+      [{ app: 'a' }, { at: 1, kind: -1 }],
+      [{ app: 'a', at: 5 }, { kind: 1 }],
+      [{ app: 'a', at: 5, kind: 'x' }, { _id: -1 }],
+      [{ app: 'a', at: 5, kind: 'x' }, {}],
+      [
+        { app: 'a', at: { $gt: 1 } },
+        { at: 1, kind: -1 },
+      ],
+      [{ app: { $in: ['a', 'b'] } }, { at: -1, kind: 1 }],
+      [{ app: { $in: ['a', 'b'] } }, { app: -1, at: 1, kind: -1 }],
+      [{ app: 'a' }, { app: 1, at: 1, kind: -1 }],
+      [{}, { app: 1, at: -1, kind: 1 }],
+      [{}, { _id: 1 }],
+    ],
+    [
+      [{ app: 'a' }, { at: 1, kind: 1 }],
+      [{ app: 'a' }, { at: -1 }],
+      [{ app: 'a' }, { kind: 1, at: -1 }],
+      [{ app: 'a' }, { kind: 1 }],
+      [{ app: 'a' }, {}],
+      [{ app: 'a', at: { $gt: 1 } }, { kind: 1 }],
+      [{ kind: 'x' }, { _id: 1 }],
+      [{ kind: 'x' }, { app: 1, at: -1, kind: 1 }],
+    ],
+  )
 
-  describe('by a unique index', () => {
-    const spec = on({ fields: { app: 1, mail: 1 }, unique: true })
-    it('serves any sort of one document', () => {
-      expect(served(spec, { app: 'a', mail: 'm' }, { at: 1 })).to.equal(true)
-    })
-    it('has no equal documents, and so needs no order by _id', () => {
-      expect(served(spec, { app: 'a' }, { mail: 1 })).to.equal(true)
-      expect(served(spec, { app: 'a' }, { _id: 1 })).to.equal(false)
-    })
-  })
+  itServes(
+    'serves any order of one document of a unique index, which needs no order by _id',
+    on({ fields: { app: 1, mail: 1 }, unique: true }),
+    [
+      [{ app: 'a', mail: 'm' }, { at: 1 }],
+      [{ app: 'a' }, { mail: 1 }],
+    ],
+    [[{ app: 'a' }, { _id: 1 }]],
+  )
 
-  describe('by a partial index', () => {
-    const having = (partial: Filter<Row>) => on({ fields: { due: 1 }, partial })
-    it('serves a filter that implies its condition', () => {
-      expect(served(having({ due: { $exists: true } }), { due: { $lte: 5 } }, { due: 1 })).to.equal(true)
-      expect(served(having({ due: { $exists: true } }), { due: 5 })).to.equal(true)
-      expect(served(having({ due: { $exists: true } }), { due: { $in: [1, 2] } })).to.equal(true)
-      expect(served(having({ kind: 'open' }), { due: 5, kind: 'open' })).to.equal(true)
-      expect(served(having({ kind: 'open' }), { due: 5, kind: { $in: ['open'] } })).to.equal(true)
-      expect(served(having({ kind: { $in: ['a', 'b'] } }), { due: 5, kind: 'b' })).to.equal(true)
-      expect(served(having({ left: { $gt: 0 } }), { due: 5, left: { $gt: 0 } })).to.equal(true)
-      expect(served(having({ left: { $gt: 0 } }), { due: 5, left: { $gte: 1 } })).to.equal(true)
-      expect(served(having({ left: { $gt: 0 } }), { due: 5, left: 3 })).to.equal(true)
-      expect(served(having({ left: { $lte: 9 } }), { due: 5, left: { $lt: 9 } })).to.equal(true)
-    })
-    it('does not serve a filter that does not imply its condition', () => {
-      expect(served(having({ due: { $exists: true } }), { due: null })).to.equal(false)
-      expect(served(having({ due: { $exists: true } }), { due: { $in: [1, null] } })).to.equal(false)
-      expect(served(having({ kind: 'open' }), { due: 5 })).to.equal(false)
-      expect(served(having({ kind: 'open' }), { due: 5, kind: 'shut' })).to.equal(false)
-      expect(served(having({ kind: 'open' }), { due: 5, kind: { $in: ['open', 'shut'] } })).to.equal(false)
-      expect(served(having({ left: { $gt: 0 } }), { due: 5, left: { $gte: 0 } })).to.equal(false)
-      expect(served(having({ left: { $gt: 0 } }), { due: 5, left: '3' })).to.equal(false)
-    })
-    it('serves exactly its documents, in its order or unordered, but not an empty filter', () => {
-      expect(served(having({ kind: 'open' }), { kind: 'open' }, { due: 1 })).to.equal(true)
-      expect(served(having({ kind: 'open' }), { kind: 'open' })).to.equal(true)
-      expect(served(having({ kind: 'open' }), { kind: 'open', app: 'a' }, { due: 1 })).to.equal(false)
-      expect(served(having({ kind: 'open' }), {}, { due: 1 })).to.equal(false)
-    })
-  })
+  const having = (partial: Filter<Row>) => on({ fields: { due: 1 }, partial })
+  itServes(
+    'serves a filter that implies that the condition of a partial index is met: a field exists',
+    having({ due: { $exists: true } }),
+    [[{ due: { $lte: 5 } }, { due: 1 }], [{ due: 5 }], [{ due: { $in: [1, 2] } }]],
+    [[{ due: null }], [{ due: { $in: [1, null] } }]],
+  )
+  itServes(
+    '… a field has a value, exactly its documents in its order or unordered, but not an empty filter',
+    having({ kind: 'open' }),
+    [
+      [{ due: 5, kind: 'open' }],
+      [{ due: 5, kind: { $in: ['open'] } }],
+      [{ kind: 'open' }, { due: 1 }],
+      [{ kind: 'open' }],
+    ],
+    [
+      [{ due: 5 }],
+      [{ due: 5, kind: 'shut' }],
+      [{ due: 5, kind: { $in: ['open', 'shut'] } }],
+      [{ kind: 'open', app: 'a' }, { due: 1 }],
+      [{}, { due: 1 }],
+    ],
+  )
+  itServes('… one of several', having({ kind: { $in: ['a', 'b'] } }), [[{ due: 5, kind: 'b' }]], [])
+  itServes(
+    '… a range',
+    having({ left: { $gt: 0 } }),
+    [[{ due: 5, left: { $gt: 0 } }], [{ due: 5, left: { $gte: 1 } }], [{ due: 5, left: 3 }]],
+    [[{ due: 5, left: { $gte: 0 } }], [{ due: 5, left: '3' }]],
+  )
+  itServes('… up to a limit', having({ left: { $lte: 9 } }), [[{ due: 5, left: { $lt: 9 } }]], [])
 
-  describe('with $or', () => {
-    const spec = on({ fields: { app: 1, at: 1 } }, { fields: { mail: 1 } })
-    it('serves when every branch is served', () => {
-      expect(served(spec, { $or: [{ app: 'a' }, { mail: 'm' }] })).to.equal(true)
-      expect(served(spec, { $or: [{ app: 'a' }, { kind: 'k' }] })).to.equal(false)
-      expect(served(spec, { $or: [] })).to.equal(false)
-    })
-    it('serves when the conditions beside it are served', () => {
-      expect(served(spec, { app: 'a', $or: [{ kind: 'k' }, { left: 1 }] }, { at: 1 })).to.equal(true)
-    })
-    it('serves the next page after the last document of a page', () => {
-      const after: Filter<Row> = {
-        $or: [
-          { app: 'a', at: { $gt: 5 } },
-          { app: 'a', at: 5, _id: { $gt: 'x' } },
-        ],
-      }
-      expect(served(spec, after, { at: 1 })).to.equal(true)
-      expect(served(spec, after, { kind: 1 })).to.equal(false)
-    })
-  })
+  const after: Filter<Row> = {
+    $or: [
+      { app: 'a', at: { $gt: 5 } },
+      { app: 'a', at: 5, _id: { $gt: 'x' } },
+    ],
+  }
+  itServes(
+    'serves $or when every branch is served, or the conditions beside it, and the page after a document',
+    on({ fields: { app: 1, at: 1 } }, { fields: { mail: 1 } }),
+    [
+      [{ $or: [{ app: 'a' }, { mail: 'm' }] }],
+      [{ app: 'a', $or: [{ kind: 'k' }, { left: 1 }] }, { at: 1 }],
+      [after, { at: 1 }],
+    ],
+    [[{ $or: [{ app: 'a' }, { kind: 'k' }] }], [{ $or: [] }], [after, { kind: 1 }]],
+  )
 
   it('throws for a filter with an undefined member', () => {
     const vague = { app: undefined } as unknown as Filter<Row>
-    expect(() => served(on(), vague)).to.throw(TypeError)
+    expect(() => isServedByIndex(on(), vague)).to.throw(TypeError)
   })
 })
 
@@ -191,10 +179,6 @@ describe('orderOf', () => {
   })
   it('leaves _id out where a unique index allows no equal documents', () => {
     expect(orderOf(spec, { app: 'a' }, { mail: 1 })).to.deep.equal([['mail', 1]])
-    expect(orderOf(spec, {}, { app: 1, mail: 1 })).to.deep.equal([
-      ['app', 1],
-      ['mail', 1],
-    ])
   })
   it('keeps _id where documents served by a unique index may be equal in the sort', () => {
     const listed: Filter<Row> = { app: 'a', mail: { $in: ['m', 'n'] } }

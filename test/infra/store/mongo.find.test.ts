@@ -10,31 +10,21 @@ interface Parcel extends Doc {
 }
 
 describe('a page on MongoDB', () => {
-  it('leaves out what the caller does not read, in the engine', async () => {
+  it('leaves out what the caller does not read, and is confirmed by a majority if it must be certain, and only then', async () => {
     const asked: unknown[] = []
     const collection = {
-      find(_: unknown, options: { projection: unknown }) {
-        asked.push(options.projection)
+      find(_: unknown, { projection, readConcern }: Record<string, unknown>) {
+        asked.push([projection, readConcern])
         return { toArray: async () => [] }
       },
     } as unknown as Collection<MongoDoc>
     const docs = createMongoDocs<Parcel>(collection, { indexes: [] }, false, work => work())
-    await docs.find({ _id: 'a' }, { sort: {}, limit: 1, only: ['small'] })
-    await docs.find({ _id: 'a' }, { sort: {}, limit: 1 })
-    expect(asked).to.deep.equal([{ small: 1 }, undefined])
-  })
-
-  it('is confirmed by a majority of the engine if it must be certain, and only then', async () => {
-    const asked: unknown[] = []
-    const collection = {
-      find(_: unknown, { readConcern }: { readConcern?: unknown }) {
-        asked.push(readConcern)
-        return { toArray: async () => [] }
-      },
-    } as unknown as Collection<MongoDoc>
-    const docs = createMongoDocs<Parcel>(collection, { indexes: [] }, false, work => work())
-    await docs.find({ _id: 'a' }, { sort: {}, limit: 1 })
-    await docs.find({ _id: 'a' }, { sort: {}, limit: 1, certain: true })
-    expect(asked).to.deep.equal([undefined, { level: 'linearizable' }])
+    const page = { sort: {}, limit: 1 }
+    await docs.find({ _id: 'a' }, { ...page, only: ['small'] })
+    await docs.find({ _id: 'a' }, { ...page, certain: true })
+    expect(asked).to.deep.equal([
+      [{ small: 1 }, undefined],
+      [undefined, { level: 'linearizable' }],
+    ])
   })
 })

@@ -17,7 +17,7 @@ import { type CapturedLog, createCapturedLog } from '../../support/captured-log.
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startReceiver } from '../../support/receiver.ts'
-import { type CollectedSpan, pictureOf, type SpanCollector, startSpanCollector } from '../../support/span-collector.ts'
+import { type CollectedSpan, type SpanCollector, startSpanCollector } from '../../support/span-collector.ts'
 import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 const NOT_RECORDED = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00'
@@ -65,17 +65,6 @@ describe('spans', () => {
     expect(of('late').traceId).not.to.equal(of('request').traceId)
     expect(of('late').links).to.deep.equal([ids(of('request'))])
     expect(of('after')).to.deep.include({ traceId: of('late').traceId, parentSpanId: of('late').spanId, links: [] })
-  })
-
-  it('are below the one that they run in, also after a wait, and beside it elsewhere', async () => {
-    await inSpan(tracing, 'outer', { kind: 'consumer', parent: null, attributes: {} }, async outer => {
-      expect(tracing.current()).to.equal(outer)
-      await Promise.resolve()
-      begin('inner', tracing.current()).end()
-    })
-    expect(tracing.current()).to.equal(null)
-    const spans = [...(await collected()).values()]
-    expect(pictureOf(spans, spans[0]?.traceId ?? '')).to.deep.equal(['outer', '  inner'])
   })
 
   it('are not made for work on the store that goes on after the span that started it', async () => {

@@ -6,7 +6,6 @@ import { eventually } from '../../../support/eventually.ts'
 import {
   breakChannel,
   CALLS_QUEUE,
-  collectIds,
   createRabbitFixture,
   type RabbitFixture,
   serveEcho,
@@ -69,25 +68,6 @@ onRealEngines('RabbitMQ', { AMQP_URL }, () => {
           return channel.checkQueue(work)
         })
       await eventually(look)
-    })
-
-    it('is not what a queue of work is: one with other arguments stays refused', async () => {
-      const name = rabbit.names.queue(WEBHOOK_QUEUE)
-      await withRabbitChannel(channel => channel.assertQueue(name, { durable: true }))
-      const warnings: string[] = []
-      const log = {
-        info() {},
-        warn: (fields: object) => void warnings.push(JSON.stringify(fields)),
-        error() {},
-      }
-      const broker = rabbit.open({ log })
-      await eventually(() => expect(warnings.join('\n')).to.include('PRECONDITION_FAILED'))
-      expect(broker.state()).to.equal('down')
-      await withRabbitChannel(channel => channel.deleteQueue(name))
-      await waitUntilUp(broker)
-      const { seen } = await collectIds(broker)
-      await broker.publish(WEBHOOK_QUEUE, { id: 'evt_1', body: {} })
-      await eventually(() => expect(seen).to.deep.equal(['evt_1']))
     })
   })
 })

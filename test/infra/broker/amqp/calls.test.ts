@@ -38,7 +38,6 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
   for (const [maxCallsPerFrame, frames] of [
     [256, 1],
     [30, 4],
-    [1, 100],
   ] as const)
     it(`puts 100 calls of one tick into ${frames} messages when a frame holds ${maxCallsPerFrame}`, async () => {
       const broker = await opened({ maxCallsPerFrame })

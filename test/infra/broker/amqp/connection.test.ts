@@ -114,10 +114,4 @@ describe('a connection to one of several nodes', () => {
     expect(tried).to.deep.equal([first, first === 'a' ? 'b' : 'a'])
     expect(connection.current()).to.equal(models[tried[1] ?? ''])
   })
-
-  it('names the node in its log lines', async () => {
-    connect({ 'a.test:5672': refuse })
-    await settle()
-    expect(logged[0]).to.deep.include({ node: 'a.test:5672', event: 'broker.connect_failed' })
-  })
 })

@@ -38,7 +38,7 @@ describe('deadlines', () => {
 
   it('share timers, and leave none when all are cancelled', () => {
     const { clock, timers } = countedClock()
-    const due = createDeadlines(clock)
+    const due = createDeadlines(clock, 1_000)
     const cancels = Array.from({ length: 1_000 }, (_, index) => due.after(60_000 + (index % 5), () => {}))
     expect(timers()).to.be.within(1, 3)
     for (const cancel of cancels) cancel()
