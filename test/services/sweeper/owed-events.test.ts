@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Depth, Message } from '../../../infra/broker/broker.ts'
 import { newId } from '../../../infra/ids.ts'
 import { DAY_MS, SECOND_MS } from '../../../infra/time.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Delivery } from '../../../machines/otp.ts'
 import { reconcile } from '../../../services/dashboard/money/reconcile.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
@@ -18,6 +19,7 @@ import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { hold as testHold } from '../../support/money.ts'
 import { eachStore } from '../../support/stores.ts'
+import { interceptWrites } from '../../support/tenancy.ts'
 
 const EMPTY: Depth = { ready: 0, consumers: 1, dead: 0, oldestMs: null, brokerName: null }
 const LOOK_AFTER = lookForEventsAt(0)
@@ -266,6 +268,22 @@ eachStore('sweeping events that are owed', fresh => {
       await clock.advance(LOOK_AFTER)
       await sweep()
       expect(await accounts.balance('cmp_1')).to.equal(PRICE)
+    })
+
+    it('and makes them once the store is back', async () => {
+      await insertPaid(paid('failed'))
+      let isAway = true
+      const on = interceptWrites(store, {
+        before(call) {
+          if (isAway && call === 'companies.modify') throw new Unavailable('away')
+        },
+      })
+      sweeps = newSweeps({ on })
+      await clock.advance(LOOK_AFTER)
+      expect(await sweep().catch(error => error)).to.be.instanceOf(Unavailable)
+      isAway = false
+      await sweep()
+      expect(await problems()).to.deep.equal([])
     })
 
     it('and makes none for a change that a primary of the store knew which was cut off', async () => {

@@ -397,6 +397,8 @@ eachStore('rotation of data keys', fresh => {
     expect(await state()).to.include({ pass: 2, looked: 3, renewed: 0, unsealable: 0, renewed_in_all: 1 })
     expect(captured.output()).to.include('rotation.done')
     expect((await metrics.render()).body).to.include('countersign_key_rotation{what="done"} 1')
+    for (let again = 0; again < 2; again += 1) await rotate()
+    expect((await state())?.state).to.equal('done')
     const late = await send()
     await clock.advance(60_000)
     await rotate()
