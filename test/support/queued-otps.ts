@@ -100,6 +100,18 @@ export const lastDelivery = ({ context }: Pick<OtpDoc, 'context'>): Delivery => 
   return delivery
 }
 
+/** As if a process had called the provider and died before it saved the result. */
+export const insertUnfinishedAttempt = (
+  { store, clock }: Pick<StoreContext, 'store' | 'clock'>,
+  doc: OtpDoc,
+  provider: string,
+) => {
+  const { delivery_id, channel } = lastDelivery(doc)
+  const owner = { otp_id: doc._id, app_id: doc.app_id, purge_at: doc.purge_at }
+  const call = { delivery_id, channel, provider, round: 1, at: clock.now(), result: null, reference: null }
+  return store.docs('attempts').insert([{ _id: `${delivery_id}:${provider}`, ...owner, ...call, rev: 1 }])
+}
+
 /** The message that the outbox puts on the channel's queue. */
 export function deliverBody(doc: OtpDoc): DeliverBody {
   const { delivery_id, generation } = lastDelivery(doc)

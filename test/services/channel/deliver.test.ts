@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { step } from '../../../machines/otp.step.ts'
 import { providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
 import { acceptMessage, actorWithProvider, createChannelActor, replaceOtp } from '../../support/channel-actor.ts'
@@ -37,36 +36,26 @@ onEmbeddedStore('the channel actor', fresh => {
     expect(actor.reports).to.deep.equal([{ id: `${delivery_id}:sent`, body }])
   })
 
-  it('saves an attempt before it calls, and the result after it', async () => {
+  it('saves an attempt before it calls and the result after it, and writes one log line', async () => {
+    const saved = async (id: string) => (await actor.store.docs('attempts').get([id])).get(id)
     const actor = await withProvider(async ({ job }) => {
-      const id = `${job.delivery.delivery_id}:gateway`
-      const savedAttempt = (await actor.store.docs('attempts').get([id])).get(id)
-      expect(savedAttempt).to.include({ otp_id: job.otp.otp_id, provider: 'gateway', result: null })
+      expect(await saved(`${job.delivery.delivery_id}:gateway`)).to.include({
+        otp_id: job.otp.otp_id,
+        provider: 'gateway',
+        result: null,
+      })
       return { reference: 'v-1' }
     })
     const doc = await insertOtp(actor, live)
     await actor.deliver(doc)
-    const id = `${lastDelivery(doc).delivery_id}:gateway`
-    const attempt = (await actor.store.docs('attempts').get([id])).get(id)
+    const { delivery_id } = lastDelivery(doc)
+    const attempt = await saved(`${delivery_id}:gateway`)
     expect(attempt).to.include({ result: 'accepted', reference: 'v-1' })
     expect(attempt?.purge_at).to.deep.equal(doc.purge_at)
-  })
-
-  it('writes one log line per attempt', async () => {
-    const actor = await withProvider()
-    const doc = await insertOtp(actor, live)
-    await actor.deliver(doc)
     const lines = actor.log.lines().filter(({ msg }) => msg === 'delivery.attempted')
     expect(lines).to.have.length(1)
-    expect(lines[0]).to.include({
-      otp_id: doc._id,
-      delivery_id: lastDelivery(doc).delivery_id,
-      channel: 'sms',
-      provider: 'gateway',
-      round: 1,
-      outcome: 'accepted',
-      ms: 0,
-    })
+    const call = { channel: 'sms', provider: 'gateway', round: 1, outcome: 'accepted', ms: 0 }
+    expect(lines[0]).to.include({ otp_id: doc._id, delivery_id, ...call })
   })
 
   it('waits while an encryption key is missing, and sends once it is back', async () => {
@@ -149,41 +138,7 @@ onEmbeddedStore('the channel actor', fresh => {
     expect(actor.statuses()).to.deep.equal(['sent', 'failed'])
   })
 
-  it('sends the same code again after a resend on the same channel', async () => {
-    const actor = await withProvider()
-    const doc = await insertOtp(actor, { ...live, order: ['sms'] })
-    const again = step(doc, {
-      id: 'cmd_again',
-      type: 'otp.resend',
-      at: actor.clock.now() + 60_000,
-      requestedChannel: null,
-      obstacle: null,
-      usable: ['sms'],
-      new_delivery_id: 'dlv_again',
-      link: { sealed_url: '', reference: '' },
-      prices: {},
-    })
-    const resent = { ...doc, ...again.saved }
-    await replaceOtp(actor.store, resent)
-    await actor.deliver(doc)
-    await actor.deliver(resent)
-    expect(actor.sent.map(({ job }) => job.delivery.delivery_id)).to.deep.equal([
-      lastDelivery(doc).delivery_id,
-      'dlv_again',
-    ])
-    expect(new Set(actor.sent.map(({ code }) => code))).to.have.property('size', 1)
-  })
-
   describe('when it chooses a provider', () => {
-    it('sends a test key’s messages to the sandbox, never to the app’s providers', async () => {
-      const actor = await withProvider()
-      const doc = await insertOtp(actor, { mode: 'test' })
-      await actor.deliverAndWait(doc)
-      expect(actor.sent).to.deep.equal([])
-      const { delivery_id } = lastDelivery(doc)
-      expect((await actor.store.docs('sandbox_messages').get([delivery_id])).size).to.equal(1)
-    })
-
     it('keeps a provider, its connections and its breaker, while it is paused and after it is resumed', async () => {
       const events: string[] = []
       const actor = createChannelActor(await fresh(), {
@@ -206,27 +161,6 @@ onEmbeddedStore('the channel actor', fresh => {
         await actor.deliver(await insertOtp(actor, live))
       }
       expect(events).to.deep.equal(['built first', 'built second', 'sent by first', 'sent by second', 'sent by first'])
-    })
-
-    it('takes the first of the channel', async () => {
-      const calls: string[] = []
-      const actor = createChannelActor(await fresh(), {
-        http: ({ name }) => ({
-          async send() {
-            calls.push(name)
-            return { reference: null }
-          },
-        }),
-      })
-      await createTenant(actor, {
-        providers: [
-          { name: 'elsewhere', channel: 'telegram', type: 'http', config: { url: 'https://t.example/' } },
-          { name: 'first', channel: 'sms', type: 'http', config: { url: 'https://a.example/' } },
-          { name: 'second', channel: 'sms', type: 'http', config: { url: 'https://b.example/' } },
-        ],
-      })
-      await actor.deliver(await insertOtp(actor, live))
-      expect(calls).to.deep.equal(['first'])
     })
   })
 })

@@ -1,13 +1,10 @@
 import { expect } from 'chai'
 import type { Outcome } from '../../../infra/broker/broker.ts'
-import { Unavailable } from '../../../infra/unavailable.ts'
-import type { RouteFact } from '../../../machines/routes.ts'
-import { type Provider, ProviderFault, RecipientFault, UnknownOutcome } from '../../../services/channel/provider.ts'
-import type { COLLECTIONS, CountersignStore } from '../../../services/domain/collections.ts'
+import { type Provider, ProviderFault, UnknownOutcome } from '../../../services/channel/provider.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
 import { findAttempts, type OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import {
-  actorWithProvider,
   BACKOFF,
   type ChannelActorOptions,
   createChannelActor,
@@ -15,10 +12,10 @@ import {
   replaceOtp,
   TIMEOUT_MS,
   UNDER_WAY_MS,
-  UNKNOWN_WAIT_MS,
 } from '../../support/channel-actor.ts'
 import { cancel, play } from '../../support/otp.ts'
-import { createTenant, insertOtp } from '../../support/queued-otps.ts'
+import { createTenant, insertOtp, insertUnfinishedAttempt } from '../../support/queued-otps.ts'
+import { storeFacts } from '../../support/route-facts.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const
@@ -30,7 +27,6 @@ const fail =
   () =>
     Promise.reject(new ProviderFault('503', { retryAfterMs }))
 const loseAnswer: SendBehavior = () => Promise.reject(new UnknownOutcome('cut off'))
-const refuseRecipient: SendBehavior = () => Promise.reject(new RecipientFault('no such number'))
 
 /** A channel actor whose providers send as `behaviors` says. `calls` lists the providers called. */
 function createTwoProviderActor(store: CountersignStore, more: Partial<Provider>, options: ChannelActorOptions = {}) {
@@ -77,85 +73,26 @@ const brokerDelay = (outcome: Outcome & { kind: 'retry' }): number =>
   BACKOFF.find(one => one >= outcome.afterMs) ?? Math.max(...BACKOFF)
 
 /** The first provider of the verification's country delivered none of 60 messages, and is silent since then. */
-const factsOf = ({ context }: OtpDoc, since: number | null): RouteFact[] => [
-  {
-    kind: 'server',
-    channel: 'sms',
-    country: context.recipient.country,
-    provider: 'first',
-    messages: 60,
-    delivered: 0,
-    approved: 0,
-    evidence: { approved: 0, missed: 60 },
-    seconds_p50: null,
-    silence: { score: 28, judged_until: 0, since },
-  },
-]
-const insertFacts = (store: CountersignStore, doc: OtpDoc) =>
-  store.docs('route_facts').insert([{ _id: doc.app_id, at: 0, facts: factsOf(doc, 1), purge_at: new Date(0), rev: 1 }])
+const SILENT = { provider: 'first', messages: 60, delivered: 0 } as const
+const insertFacts = (store: CountersignStore, { app_id, context: { recipient } }: OtpDoc, since?: number) =>
+  storeFacts(store, app_id, 0, [
+    { ...SILENT, country: recipient.country, ...(since === undefined ? {} : { silentSince: since }) },
+  ])
 
 onEmbeddedStore('failover', fresh => {
-  it('tries the next provider at once when one fails', async () => {
-    const actor = await actorWithTwoProviders(await fresh())
-    actor.behaviors.first = fail()
-    expect(await actor.deliverUntilDone(await actor.insertLiveOtp())).to.equal(0)
-    expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second'], ['sent']])
-  })
-
-  it('follows the learned order, and stores why a provider came first, but not why one took over from it', async () => {
+  it('stores why a provider came first, by the facts that chose it, in whichever round it was called first', async () => {
     const store = await fresh()
     const actor = await actorWithTwoProviders(store)
-    const doc = await actor.insertLiveOtp()
-    await insertFacts(store, doc)
-    await actor.deliverUntilDone(doc)
-    const rule = actor.calls[0] === 'second' ? 'spared' : 'probe'
-    expect(actor.reports[0]?.body.because).to.include({ rule })
-    Object.assign(actor.behaviors, {
-      first: async () => (actor.calls.length === 2 ? fail()() : accept()),
-      second: async () => (actor.calls.length === 2 ? fail()() : accept()),
-    })
-    await actor.deliverUntilDone(await actor.insertLiveOtp())
-    expect(actor.calls).to.have.length(3)
-    expect(actor.reports[1]?.body).to.include({ provider: actor.calls[2] }).and.to.not.have.property('because')
-    Object.assign(actor.behaviors, { first: refuseRecipient, second: refuseRecipient })
-    await actor.deliverUntilDone(await actor.insertLiveOtp())
-    const failedRule = actor.calls[3] === 'second' ? 'spared' : 'probe'
-    expect(actor.reports[2]?.body, 'none took it').to.not.have.property('because')
-    const { delivery_id } = actor.reports[2]?.body ?? { delivery_id: '' }
-    expect((await findAttempts(store.docs('attempts'), delivery_id))[0]?.because).to.include({ rule: failedRule })
-  })
-
-  it('says why a provider came first by the facts that chose it, also if they change before it answers', async () => {
-    const store = await fresh()
-    const actor = await actorWithTwoProviders(store)
-    const doc = await actor.insertLiveOtp()
-    await insertFacts(store, doc)
-    const acceptLate = async () => {
-      const update = { $set: { facts: factsOf(doc, null) } }
-      await store.docs('route_facts').change([{ _id: doc.app_id, rev: 1, update }])
-      await actor.clock.advance(2_000)
-      return accept()
-    }
-    Object.assign(actor.behaviors, { first: acceptLate, second: acceptLate })
-    await actor.deliverUntilDone(doc)
-    const rule = actor.calls[0] === 'second' ? 'spared' : 'probe'
-    expect(actor.reports[0]?.body.because).to.include({ rule })
-  })
-
-  it('stores why a provider came first in a later round only if it was called first', async () => {
-    const store = await fresh()
-    const actor = await actorWithTwoProviders(store)
-    const setBehavior = (behavior: SendBehavior) =>
-      Object.assign(actor.behaviors, { first: behavior, second: behavior })
     const failLate = async () => {
       await actor.clock.advance(1)
       return fail()()
     }
+    const setBehavior = (one: SendBehavior) => Object.assign(actor.behaviors, { first: one, second: one })
     const doc = await actor.insertLiveOtp()
     setBehavior(failLate)
     await actor.deliver(doc)
     expect(actor.calls).to.deep.equal(['first', 'second'])
-    await insertFacts(store, doc)
+    await insertFacts(store, doc, 1)
     await actor.clock.advance(2_000)
     actor.behaviors.second = accept
     await actor.deliver(doc, 2)
@@ -168,36 +105,20 @@ onEmbeddedStore('failover', fresh => {
     const before = actor.calls.length
     await actor.deliver(other)
     await actor.clock.advance(2_000)
-    setBehavior(accept)
+    setBehavior(async () => {
+      await insertFacts(store, doc)
+      await actor.clock.advance(2_000)
+      return accept()
+    })
     await actor.deliver(other, 2)
     const [provider, , again] = actor.calls.slice(before)
     expect(again, 'the same comes first').to.equal(provider)
     expect(actor.reports[1]?.body).to.include({ provider })
-    expect(actor.reports[1]?.body.because).to.include({ rule: provider === 'second' ? 'spared' : 'probe' })
-  })
-
-  it('stores why a provider came first in a later round where none could be called before', async () => {
-    const store = await fresh()
-    const actor = await actorWithTwoProviders(store)
-    const first = await actor.insertLiveOtp()
-    await insertFacts(store, first)
-    Object.assign(actor.behaviors, { first: fail(500), second: fail(500) })
-    await actor.deliver(first)
-    expect(actor.calls, 'both ask for a pause').to.have.length(2)
-    Object.assign(actor.behaviors, { first: accept, second: accept })
-    await actor.deliverUntilDone(await actor.insertLiveOtp())
-    expect(actor.calls).to.have.length(3)
-    const rule = actor.calls[2] === 'second' ? 'spared' : 'probe'
-    expect(actor.reports[0]?.body).to.include({ provider: actor.calls[2] })
-    expect(actor.reports[0]?.body.because).to.include({ rule })
-  })
-
-  it('makes four rounds when no provider accepts the message, then fails', async () => {
-    const actor = await actorWithTwoProviders(await fresh())
-    Object.assign(actor.behaviors, { first: fail(), second: fail() })
-    expect(await actor.deliverUntilDone(await actor.insertLiveOtp())).to.equal(21_000)
-    expect(actor.calls).to.deep.equal(Array(4).fill(['first', 'second']).flat())
-    expect(actor.statuses()).to.deep.equal(['failed'])
+    const rule = provider === 'second' ? 'spared' : 'probe'
+    expect(actor.reports[1]?.body.because).to.include({ rule })
+    const { delivery_id } = actor.reports[1]?.body ?? { delivery_id: '' }
+    const reasons = (await findAttempts(store.docs('attempts'), delivery_id)).map(({ because }) => because?.rule)
+    expect(reasons).to.include(rule)
   })
 
   it('goes on in the stored round, even when the broker delivers the message as if for the first time', async () => {
@@ -205,22 +126,15 @@ onEmbeddedStore('failover', fresh => {
     Object.assign(actor.behaviors, { first: fail(), second: fail() })
     const doc = await actor.insertLiveOtp()
     expect(await actor.deliver(doc, 1)).to.deep.equal({ kind: 'retry', afterMs: 1_000 })
+    expect(await actor.deliver(doc, 1), 'before the round begins').to.deep.equal({ kind: 'retry', afterMs: 1_000 })
     await actor.clock.advance(1_000)
-    expect(await actor.deliver(doc, 1)).to.deep.equal({ kind: 'retry', afterMs: 5_000 })
-    expect(actor.calls).to.have.length(4)
-    expect(await actor.deliver(doc, 1), 'before the round begins').to.deep.equal({ kind: 'retry', afterMs: 5_000 })
-    expect(actor.calls).to.have.length(4)
-  })
-
-  it('sends in a later round with a provider that works again', async () => {
-    const actor = await actorWithTwoProviders(await fresh())
-    Object.assign(actor.behaviors, { first: fail(), second: fail() })
-    const doc = await actor.insertLiveOtp()
-    await actor.deliver(doc)
-    actor.behaviors.first = accept
-    await actor.clock.advance(1_000)
-    expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'done' })
-    expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second', 'first'], ['sent']])
+    actor.behaviors.second = accept
+    expect(await actor.deliver(doc, 1)).to.deep.equal({ kind: 'done' })
+    expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second', 'first', 'second'], ['sent']])
+    actor.behaviors.second = fail()
+    expect(await actor.deliverUntilDone(await actor.insertLiveOtp()), 'all four rounds').to.equal(21_000)
+    expect(actor.calls).to.have.length(4 + 8)
+    expect(actor.statuses()).to.deep.equal(['sent', 'failed'])
   })
 
   it('reads the verification again before every call', async () => {
@@ -235,13 +149,6 @@ onEmbeddedStore('failover', fresh => {
   })
 
   describe('after an unknown outcome', () => {
-    it('waits for a receipt before it tries the next provider', async () => {
-      const actor = await actorWithTwoProviders(await fresh())
-      actor.behaviors.first = loseAnswer
-      expect(await actor.deliverUntilDone(await actor.insertLiveOtp())).to.equal(UNKNOWN_WAIT_MS)
-      expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second'], ['sent']])
-    })
-
     it('is done when the receipt comes while it waits', async () => {
       const actor = await actorWithTwoProviders(await fresh())
       actor.behaviors.first = loseAnswer
@@ -315,19 +222,6 @@ onEmbeddedStore('failover', fresh => {
       expect(await outcomes).to.deep.equal(Array(3).fill({ kind: 'done' }))
       expect(actor.calls).to.deep.equal(['first'])
     })
-
-    it('reports `sent` when the provider accepted the message and only the store failed to save that', async () => {
-      const store = await fresh()
-      const attempts = {
-        ...store.docs('attempts'),
-        update: () => Promise.reject(new Unavailable('no store')),
-      }
-      const docs = ((name: keyof typeof COLLECTIONS) =>
-        name === 'attempts' ? attempts : store.docs(name)) as CountersignStore['docs']
-      const actor = await actorWithTwoProviders({ ...store, docs })
-      expect(await actor.deliver(await actor.insertLiveOtp())).to.deep.equal({ kind: 'done' })
-      expect([actor.calls, actor.statuses()]).to.deep.equal([['first'], ['sent']])
-    })
   })
 
   describe('a provider that keeps failing', () => {
@@ -339,12 +233,6 @@ onEmbeddedStore('failover', fresh => {
       actor.calls.length = 0
       return actor
     }
-
-    it('is not called, and the next provider gets the messages', async () => {
-      const actor = await actorWithBrokenProvider()
-      for (let nth = 0; nth < 5; nth += 1) await actor.deliverUntilDone(await actor.insertLiveOtp())
-      expect(actor.calls).to.deep.equal(Array(5).fill('second'))
-    })
 
     it('is named as the one from which the next took over, unless it was called for the message', async () => {
       const actor = await actorWithBrokenProvider()
@@ -358,52 +246,12 @@ onEmbeddedStore('failover', fresh => {
       expect(because(), 'the next is the first that may be used').to.equal(undefined)
     })
 
-    it('is tested with one message every half minute, which goes to the next provider when the test fails', async () => {
-      const actor = await actorWithBrokenProvider()
-      await actor.clock.advance(30_000)
-      for (let nth = 0; nth < 3; nth += 1) await actor.deliverUntilDone(await actor.insertLiveOtp())
-      expect(actor.calls).to.deep.equal(['first', 'second', 'second', 'second'])
-      actor.behaviors.first = accept
-      await actor.clock.advance(30_000)
-      actor.calls.length = 0
-      for (let nth = 0; nth < 3; nth += 1) await actor.deliverUntilDone(await actor.insertLiveOtp())
-      expect(actor.calls).to.deep.equal(Array(3).fill('first'))
-    })
-
     it('is not skipped for a message that it may have sent', async () => {
       const actor = await actorWithBrokenProvider()
       const doc = await actor.insertLiveOtp()
-      const { delivery_id } = doc.context.deliveries[0] ?? { delivery_id: '' }
-      await actor.store.docs('attempts').insert([
-        {
-          _id: `${delivery_id}:first`,
-          delivery_id,
-          otp_id: doc._id,
-          app_id: doc.app_id,
-          channel: 'sms',
-          provider: 'first',
-          round: 1,
-          at: actor.clock.now(),
-          result: null,
-          reference: null,
-          purge_at: doc.purge_at,
-          rev: 1,
-        },
-      ])
+      await insertUnfinishedAttempt(actor, doc, 'first')
       expect((await actor.deliver(doc)).kind).to.equal('retry')
       expect(actor.calls).to.deep.equal([])
-    })
-
-    it('is not called for as long as it asks', async () => {
-      const actor = await actorWithTwoProviders(await fresh())
-      actor.behaviors.first = fail(10_000)
-      await actor.deliverUntilDone(await actor.insertLiveOtp())
-      await actor.deliverUntilDone(await actor.insertLiveOtp())
-      expect(actor.calls).to.deep.equal(['first', 'second', 'second'])
-      await actor.clock.advance(10_000)
-      actor.behaviors.first = accept
-      await actor.deliverUntilDone(await actor.insertLiveOtp())
-      expect(actor.calls.at(-1)).to.equal('first')
     })
   })
 
@@ -421,19 +269,5 @@ onEmbeddedStore('failover', fresh => {
     expect((await Promise.all(delivering)).map(({ kind }) => kind)).to.deep.equal(Array(64).fill('done'))
     expect(await actor.store.docs('attempts').count({ _id: { $gt: '' } })).to.equal(64)
     expect(new Set(actor.calls)).to.deep.equal(new Set(['first']))
-  })
-
-  it('does not read a verification whose only provider is too busy', async () => {
-    const actor = await actorWithProvider(await fresh(), () => new Promise(() => {}))
-    const docs = await Promise.all(Array.from({ length: 65 }, () => insertOtp(actor, live)))
-    const delivering = docs.slice(0, 64).map(doc => actor.deliver(doc))
-    while (actor.sent.length < 64) await actor.clock.advance(0)
-    await actor.clock.advance(7_000)
-    const erased = docs[64] as OtpDoc
-    await actor.store.docs('otps').remove({ _id: erased._id }, 1)
-    expect(await actor.deliver(erased)).to.deep.equal({ kind: 'retry', afterMs: 5_000 })
-    await actor.clock.advance(1_000)
-    await Promise.all(delivering)
-    expect(await actor.deliver(erased), 'read, and not found').to.deep.equal({ kind: 'done' })
   })
 })

@@ -84,23 +84,6 @@ describe('the order of providers', () => {
     expect((await start(facts).namesFor(two)).because).to.equal(null)
   })
 
-  it('has a silent provider behind the others, with two percent of probes, and says so', async () => {
-    const { firsts, namesFor } = start(silent)
-    const { main = 0, spare = 0 } = await firsts(two, 1_000)
-    expect(main).to.be.within(8, 35)
-    expect(spare).to.equal(1_000 - main)
-    const [probe, spared] = [await firstLike(namesFor, 'main'), await firstLike(namesFor, 'spare')]
-    expect(probe).to.include({ rule: 'probe', share: 0.02 })
-    expect(spared).to.include({ rule: 'spared', share: 0.98 })
-    expect(spared?.conversion).to.be.closeTo(0.8, 0.05)
-  })
-  const firstLike = async (namesFor: ReturnType<typeof start>['namesFor'], name: string) => {
-    for (let nth = 0; ; nth += 1) {
-      const { names, because } = await namesFor(two, nth)
-      if (names[0] === name) return because
-    }
-  }
-
   it('has the better provider first in mode best, and follows a change of facts within two seconds', async () => {
     const { firsts, state, change, clock } = start(
       [fact('main', { approved: 40, missed: 60 }), fact('spare', { approved: 90, missed: 10 })],
@@ -115,7 +98,7 @@ describe('the order of providers', () => {
     expect((await firsts(two)).main).to.be.above(170)
   })
 
-  it('counts cost against what an approval is worth', async () => {
+  it('says why: evidence that counts, and the cost by what an approval is worth', async () => {
     const facts = [fact('main', { approved: 900, missed: 100 }), fact('spare', { approved: 880, missed: 120 })]
     const priced = [
       candidate('main', { cost_micros: { GB: 90_000 } }),
@@ -124,8 +107,7 @@ describe('the order of providers', () => {
     const { firsts, namesFor } = start(facts, { providers: 'best', worth_micros: 1_000_000 })
     expect((await firsts(priced)).spare).to.be.above(170)
     const found = [await namesFor(priced, 1), await namesFor(priced, 2)].find(({ names }) => names[0] === 'spare')
-    expect(found?.because, 'and the reason says so').to.include({ rule: 'best', less: 0.01 })
-    expect((await start(facts, { providers: 'best' }).firsts(priced)).main).to.be.above(140)
+    expect(found?.because).to.include({ rule: 'best', less: 0.01 })
   })
 
   it('is by the facts of the same kind of key, channel and country', async () => {
@@ -162,20 +144,6 @@ describe('the order of providers', () => {
     expect(state.facts).to.equal(silent)
   })
 
-  it('gives evidence of an app without messages less weight as time goes by', async () => {
-    const alike = [fact('main', { approved: 70, missed: 30 }), fact('spare', { approved: 90, missed: 10 })]
-    const { firsts, clock } = start(alike, { providers: 'best' })
-    const before = (await firsts(two, 1_000)).main ?? 0
-    await clock.advance(6 * 24 * 3_600_000)
-    expect((await firsts(two, 1_000)).main, 'nobody knows any more').to.be.above(3 * before)
-  })
-
-  it('is the same whenever a delivery is tried', async () => {
-    const alike = ['main', 'spare'].map(name => fact(name, { approved: 50, missed: 50 }))
-    const { namesFor } = start(alike, { providers: 'best' })
-    for (let nth = 0; nth < 50; nth += 1) expect(await namesFor(two, nth)).to.deep.equal(await namesFor(two, nth))
-  })
-
   it('is read once in two seconds, and not for one provider, a test or a reply in a chat', async () => {
     const { firsts, namesFor, clock, reads } = start(silent)
     await firsts([candidate('main')], 3)
@@ -201,17 +169,6 @@ describe('the order of providers', () => {
     expect((await waiting).names).to.deep.equal(['main', 'spare'])
     expect((await hanging.namesFor(two)).names).to.deep.equal(['main', 'spare'])
     expect(hanging.reads()).to.equal(1)
-  })
-
-  it('is by the facts of some minutes ago while the store does not answer, and then the listed one', async () => {
-    const { state, clock, namesFor } = start(silent)
-    const before = await namesFor(two, 1)
-    expect(before.names).to.deep.equal(['spare', 'main'])
-    state.answer = () => Promise.reject(new Error('away'))
-    await clock.advance(TTL_MS)
-    expect(await namesFor(two, 1)).to.deep.equal(before)
-    await clock.advance(5 * 60_000)
-    expect((await namesFor(two, 1)).names).to.deep.equal(['main', 'spare'])
   })
 
   it('is by facts that were made long ago, because nothing was sent since, while the store does not answer', async () => {

@@ -86,10 +86,6 @@ onEmbeddedStore('a test of a provider', fresh => {
     }
   }
   const accept: Provider['send'] = async () => ({ reference: 'v-1', httpStatus: 202 })
-  const fail =
-    (error: Error): Provider['send'] =>
-    () =>
-      Promise.reject(error)
   const answer = (httpStatus: number | null, vendorCode: string | null, vendorText: string | null) => ({
     answer: { httpStatus, vendorCode, vendorText },
   })
@@ -113,13 +109,9 @@ onEmbeddedStore('a test of a provider', fresh => {
     expect(closed()).to.equal(1)
     await test('gateway')
     expect(sent[1]?.code).not.to.equal(message?.code)
-  })
-
-  it('of mail has a subject and HTML', async () => {
-    const { test, sent } = await open(accept, { channel: 'email' })
-    expect((await test('mail')).kind).to.equal('called')
-    expect(sent[0]?.subject).to.be.a('string')
-    expect(sent[0]?.html).to.be.a('string')
+    const mail = await open(accept, { channel: 'email' })
+    expect((await mail.test('mail')).kind).to.equal('called')
+    expect([typeof mail.sent[0]?.subject, typeof mail.sent[0]?.html]).to.deep.equal(['string', 'string'])
   })
 
   it('stores nothing, and logs neither the recipient nor the code', async () => {
@@ -140,43 +132,27 @@ onEmbeddedStore('a test of a provider', fresh => {
     expect(captured.output()).not.to.include(sent[0]?.code).and.not.to.include(RECIPIENT.slice(1))
   })
 
-  const ENDINGS: [string, Provider['send'], object][] = [
-    [
-      'refuses the recipient',
-      fail(new RecipientFault('it answered 400', answer(400, '21211', `${RECIPIENT} is not a number`))),
-      { outcome: 'refused', http_status: 400, vendor_code: '21211', vendor_text: '[phone] is not a number' },
-    ],
-    [
-      'refuses the account',
-      fail(new ProviderFault('it answered 401', answer(401, '20003', 'Authenticate'))),
-      { outcome: 'refused', http_status: 401, vendor_code: '20003', vendor_text: 'Authenticate' },
-    ],
-    [
-      'is a mail server that refuses',
-      fail(new ProviderFault('535', answer(null, '535 5.7.8', 'Bad password'))),
-      { outcome: 'refused', http_status: null, vendor_code: '535 5.7.8', vendor_text: 'Bad password' },
-    ],
-    [
-      'cannot be reached',
-      fail(new ProviderFault('it cannot be reached')),
-      { outcome: 'no_answer', http_status: null, vendor_code: null, vendor_text: 'it cannot be reached' },
-    ],
-    [
-      'is cut off',
-      fail(new UnknownOutcome('the call ended without an answer')),
-      { outcome: 'no_answer', http_status: null, vendor_text: 'the call ended without an answer' },
-    ],
-    [
-      'answers with success that says nothing',
-      fail(new UnknownOutcome('x', answer(200, null, 'it answered with success, without an id of the message'))),
-      { outcome: 'no_answer', http_status: 200 },
-    ],
-  ]
-  for (const [what, send, expected] of ENDINGS)
-    it(`tells what happened when the vendor ${what}`, async () => {
-      const { test } = await open(send)
+  it('tells what happened: a refusal in the words of the vendor, or no answer', async () => {
+    const refused = (http_status: number | null, vendor_code: string | null, vendor_text: string) =>
+      ({ outcome: 'refused', http_status, vendor_code, vendor_text }) as const
+    const noAnswer = (http_status: number | null, vendor_text: string) =>
+      ({ outcome: 'no_answer', http_status, vendor_code: null, vendor_text }) as const
+    for (const [error, expected] of [
+      [
+        new RecipientFault('it answered 400', answer(400, '21211', `${RECIPIENT} is not a number`)),
+        refused(400, '21211', '[phone] is not a number'),
+      ],
+      [new ProviderFault('535', answer(null, '535 5.7.8', 'Bad password')), refused(null, '535 5.7.8', 'Bad password')],
+      [new ProviderFault('it cannot be reached'), noAnswer(null, 'it cannot be reached')],
+      [
+        new UnknownOutcome('x', answer(200, null, 'it answered with success')),
+        noAnswer(200, 'it answered with success'),
+      ],
+    ] as const) {
+      const { test } = await open(() => Promise.reject(error))
       expect(await test('gateway')).to.include(expected)
-    })
+    }
+  })
 
   it('ends with the timeout of providers', async () => {
     const { test, clock, sent, closed } = await open(() => new Promise(() => {}))
@@ -191,24 +167,14 @@ onEmbeddedStore('a test of a provider', fresh => {
     expect(closed()).to.equal(1)
   })
 
-  it('of a sandbox is accepted, and sends nothing', async () => {
-    const { test, sent } = await open(accept)
-    expect(await test('box')).to.include({ kind: 'called', outcome: 'accepted' })
-    expect(sent).to.deep.equal([])
-  })
-
-  it('tests the config as it is stored now', async () => {
-    const { store, test } = await open(accept)
-    expect((await test('gateway')).kind).to.equal('called')
+  it('is of the config as it is stored now: not of an unknown provider, nor of one of another channel or app', async () => {
+    const { store, test, sent } = await open(accept)
+    expect(await test('box'), 'a sandbox').to.include({ kind: 'called', outcome: 'accepted' })
+    expect((await test('gateway', { app_id: 'app_none' })).kind).to.equal('no_such_provider')
     await store.docs('providers').remove({ _id: 'app_shop:gateway' }, 1)
     expect(await test('gateway')).to.deep.equal({ kind: 'no_such_provider' })
-  })
-
-  it('finds neither an unknown provider, nor one of another channel or app', async () => {
-    const { test, sent } = await open(accept)
     expect(await test('none')).to.deep.equal({ kind: 'no_such_provider' })
     expect(await test('mail')).to.deep.equal({ kind: 'no_such_provider' })
-    expect(await test('gateway', { app_id: 'app_none' })).to.deep.equal({ kind: 'no_such_provider' })
     expect(sent).to.deep.equal([])
   })
 

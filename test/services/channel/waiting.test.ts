@@ -1,6 +1,6 @@
 // Messages that wait for a slot of their provider, which allows one call at once.
 import { expect } from 'chai'
-import { type DeliveryMessage, ProviderFault } from '../../../services/channel/provider.ts'
+import type { DeliveryMessage } from '../../../services/channel/provider.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
@@ -128,42 +128,6 @@ onEmbeddedStore('a message that waits for a slot of its provider', fresh => {
     expect(await waiting.outcome).to.deep.equal({ kind: 'done' })
     expect(actor.calls.map(({ provider }) => provider)).to.deep.equal(['first', 'second'])
     expect(await actor.isFree('first')).to.equal(true)
-  })
-
-  it('is not sent by the next provider either, if its own was shut after a long wait and it was canceled meanwhile', async () => {
-    const actor = await createSlowActor(await fresh())
-    const [before, waiting] = [await actor.begin(), await actor.begin()]
-    await actor.clock.advance(MAX_READ_AGE_MS + 1)
-    await replaceOtp(actor.store, { ...waiting.doc, ...play(waiting.doc, cancel()).saved })
-    await actor.answer(0, new ProviderFault('pause', { retryAfterMs: 60_000 }))
-    await actor.answer(1)
-    for (const { outcome } of [before, waiting]) expect(await outcome).to.deep.equal({ kind: 'done' })
-    expect(actor.called()).to.deep.equal([`first ${before.doc._id}`, `second ${before.doc._id}`])
-    expect(await actor.isFree('second')).to.equal(true)
-  })
-
-  it('leaves its slot to the next if its delivery is gone', async () => {
-    const store = await fresh()
-    const actor = await createSlowActor(store)
-    await actor.begin()
-    const waiting = await actor.begin()
-    await actor.clock.advance(MAX_READ_AGE_MS + 1)
-    await replaceOtp(store, { ...waiting.doc, context: { ...waiting.doc.context, deliveries: [] } })
-    await actor.answer(0)
-    expect((await waiting.outcome).kind).to.equal('dead')
-    expect(await actor.isFree('first')).to.equal(true)
-  })
-
-  it('goes back to the broker after five seconds', async () => {
-    const actor = await createSlowActor(await fresh())
-    await actor.begin()
-    const waiting = await actor.begin()
-    const state = promiseState(waiting.outcome)
-    await actor.clock.advance(4_999)
-    expect(state.state).to.equal('pending')
-    await actor.clock.advance(1)
-    expect(await waiting.outcome).to.deep.equal({ kind: 'retry', afterMs: 5_000 })
-    expect(actor.statuses()).to.deep.equal([])
   })
 
   it('is not read if many came at once, and there is no place for it', async () => {

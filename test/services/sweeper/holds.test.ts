@@ -57,17 +57,6 @@ eachStore('sweeping money', fresh => {
     expect((await reconcile(store, 'cmp_1')).problems).to.deep.equal([])
   })
 
-  it('does not look for the delivery of a hold that was confirmed, and looks for that of another one', async () => {
-    const accounts = openAccounts()
-    await Promise.all(['dlv_1', 'dlv_2'].map(delivery => accounts.enter('cmp_1', testHold('otp_1', delivery, 40))))
-    accounts.confirmHold('dlv_1')
-    await accounts.settled()
-    await clock.advance(CHECK_HOLD_AFTER_MS)
-    expect([await sweep('holds'), await sweep('holds')]).to.deep.equal([1, 0])
-    const { balance } = (await company()) ?? {}
-    expect(balance, 'neither has a delivery, and one was looked for').to.equal(60)
-  })
-
   it('voids the hold of a resend that was cut off, and not that of the delivery before it', async () => {
     await insertOtp({ store, clock, keyring: testKeyring() }, { otp_id: 'otp_1', delivery_id: 'dlv_1' })
     const accounts = openAccounts()
@@ -87,26 +76,6 @@ eachStore('sweeping money', fresh => {
     const stale = createHoldSweeps({ store: withStaleReads(store), clock, accounts })
     expect(await stale.holds?.(ALL_PARTITIONS)).to.equal(1)
     expect((await company())?.balance).to.equal(60)
-  })
-
-  it('moves the left entries of a company that other processes keep writing to', async () => {
-    const dying = interceptWrites(store, {
-      async before(call) {
-        if (call === 'ledger.insert') throw new Error('the process is gone')
-      },
-    })
-    const gone = openAccounts(dying)
-    await gone.enter('cmp_1', testHold('otp_1', 'dlv_1', 1))
-    await gone.settled()
-    const busy = openAccounts()
-    for (let second = 0; second < 11; second += 1) {
-      await clock.advance(1_000)
-      await busy.enter('cmp_1', testHold('otp_2', `dlv_2${second}`, 1))
-      await busy.settled()
-    }
-    expect(await sweep('entries')).to.equal(1)
-    expect(await kinds()).to.have.length(13)
-    expect(await company()).to.deep.include({ batches: [] })
   })
 
   it('leaves a company alone that always has a batch, but no old one: its live processes move them', async () => {

@@ -135,46 +135,25 @@ eachStore('sweeping deliveries that are owed', fresh => {
     expect(published).to.deep.equal([])
   })
 
-  it('publishes nothing of a backlog of an hour that is still in the queue', async () => {
-    await insert()
-    depth = { ...EMPTY, ready: 5_000 }
-    await sweepFor(60 * MINUTE_MS)
-    expect(published).to.deep.equal([])
-  })
-
-  it('publishes nothing that a process holds, or that goes round because its providers are busy, until a minute after', async () => {
-    await insert()
-    const loads = createLoadReports({
-      channel: 'sms',
-      loads: store.docs('channel_loads'),
-      clock,
-      log: createCapturedLog().log,
+  for (const isStopped of [false, true])
+    it(`publishes nothing that a process ${isStopped ? 'gave back as it stopped' : 'holds'}, until a minute after`, async () => {
+      await insert()
+      const { log } = createCapturedLog()
+      const loads = createLoadReports({ channel: 'sms', loads: store.docs('channel_loads'), clock, log })
+      loads.beginCall('otp_2')
+      for (let seconds = 0; seconds < 60; seconds += 1) {
+        loads.markBusy('app_1')
+        await clock.advance(SECOND_MS)
+        await sweep()
+      }
+      if (isStopped) await loads.stop()
+      const inHand = (await findLoads(store.docs('channel_loads'), clock.now())).map(({ in_hand }) => in_hand)
+      expect(inHand).to.deep.equal([isStopped ? [] : ['otp_2']])
+      await sweepFor(50 * SECOND_MS)
+      expect(published).to.deep.equal([])
+      await sweepFor(25 * SECOND_MS)
+      expect(published).to.have.length(1)
     })
-    for (let seconds = 0; seconds < 300; seconds += 1) {
-      loads.markBusy('app_1')
-      await clock.advance(SECOND_MS)
-      await sweep()
-    }
-    expect(published).to.deep.equal([])
-    await sweepFor(75 * SECOND_MS)
-    expect(published).to.have.length(1)
-  })
-
-  it('publishes nothing that a process gave back when it was stopped, until a minute after', async () => {
-    await insert()
-    const { log } = createCapturedLog()
-    const loads = createLoadReports({ channel: 'sms', loads: store.docs('channel_loads'), clock, log })
-    loads.beginCall('otp_2')
-    loads.markBusy('app_1')
-    await loads.stop()
-    expect((await findLoads(store.docs('channel_loads'), clock.now())).map(({ in_hand }) => in_hand)).to.deep.equal([
-      [],
-    ])
-    await sweepFor(50 * SECOND_MS)
-    expect(published).to.deep.equal([])
-    await sweepFor(20 * SECOND_MS)
-    expect(published).to.have.length(1)
-  })
 
   it('waits while an attempt, the wait for its receipt or the wait for the next round may be under way', async () => {
     await insert()

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import type { Doc, Docs } from '../../../infra/store/docs.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
+import { CLAIM_HELD_MS, MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../../services/domain/verifications/claim-holds.ts'
 import type { ClaimDoc, OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { atRest, idempotencyKeyContext } from '../../../services/domain/verifications/encryption-context.ts'
 import { idempotencyIndexes } from '../../../services/domain/verifications/lookup-indexes.ts'
@@ -88,36 +89,32 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
     }
   }
 
-  it('is copied, and the copy leads to the same verification without holding the key', async () => {
+  const url = 'https://wa.me/15005550100'
+  const answerTo = (otp_id: string, keyring = before) => {
+    const answer = { otp_id, status: 'pending', channel: 'whatsapp', completion: 'code' } as const
+    return { ...answer, sealed_action_url: keyring.seal(url, atRest.link(otp_id)) }
+  }
+  const copyOf = async (key: string) =>
+    [...(await store.docs('claims').get(idempotencyIndexes(testKeyring(2), OWNER, key))).values()][0]
+
+  it('is copied with the answer of its call, and the new data key alone opens key and link', async () => {
     const { otp_id, key, claim } = await addVerification()
+    const answer = answerTo(otp_id)
     const reindex = createReindexClaims({ store, keyring: during, clock })
-    expect(await reindex([claim])).to.deep.equal({ renewed: 1, unsealable: 0 })
-    const [copy] = [...(await store.docs('claims').get(idempotencyIndexes(testKeyring(2), OWNER, key))).values()]
-    const { _id, sealed_key, ...times } = copy ?? claim
+    expect(await reindex([{ ...claim, answer }])).to.deep.equal({ renewed: 1, unsealable: 0 })
+    const { _id, sealed_key, answer: copied = answer, ...times } = (await copyOf(key)) ?? claim
     const { claimed_at, expires_at, purge_at } = claim
     expect(times).to.deep.equal({ otp_id, held_until: 0, claimed_at, expires_at, purge_at })
     expect(testKeyring(2).unseal(sealed_key ?? '', idempotencyKeyContext(OWNER))).to.equal(key)
-  })
-
-  it('is copied with the answer of its call, whose link the new data key opens', async () => {
-    const { otp_id, key, claim } = await addVerification()
-    const url = 'https://wa.me/15005550100'
-    const sealed_action_url = before.seal(url, atRest.link(otp_id))
-    const answer = { otp_id, status: 'pending', channel: 'whatsapp', completion: 'code', sealed_action_url } as const
-    const reindex = createReindexClaims({ store, keyring: during, clock })
-    await reindex([{ ...claim, answer }])
-    const [copy] = [...(await store.docs('claims').get(idempotencyIndexes(testKeyring(2), OWNER, key))).values()]
-    const { sealed_action_url: sealed, ...rest } = copy?.answer ?? answer
-    expect(rest).to.deep.equal({ otp_id, status: 'pending', channel: 'whatsapp', completion: 'code' })
-    expect(testKeyring(2).unseal(sealed ?? '', atRest.link(otp_id))).to.equal(url)
+    expect({ ...copied, sealed_action_url: '' }).to.deep.equal({ ...answer, sealed_action_url: '' })
+    expect(testKeyring(2).unseal(copied.sealed_action_url ?? '', atRest.link(otp_id))).to.equal(url)
   })
 
   it('gets a link that the new data key opens, also where the key itself was sealed with that', async () => {
     const { otp_id, key, claim } = await addVerification()
-    const sealed_action_url = before.seal('https://wa.me/15005550100', atRest.link(otp_id))
-    const answer = { otp_id, status: 'pending', channel: 'whatsapp', completion: 'code', sealed_action_url } as const
     const [_id = ''] = idempotencyIndexes(during, OWNER, key)
-    const newer = { ...claim, _id, sealed_key: during.seal(key, idempotencyKeyContext(OWNER)), answer }
+    const sealed_key = during.seal(key, idempotencyKeyContext(OWNER))
+    const newer = { ...claim, _id, sealed_key, answer: answerTo(otp_id) }
     await store.docs('claims').insert([newer])
     const reindex = createReindexClaims({ store, keyring: during, clock })
     expect(await reindex([newer])).to.deep.equal({ renewed: 1, unsealable: 0 })
@@ -128,13 +125,34 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
 
   it('is copied with a link that no data key opens, which is told and asks for no further pass', async () => {
     const { otp_id, key, claim } = await addVerification()
-    const sealed_action_url = testKeyring(3).seal('https://wa.me/15005550100', atRest.link(otp_id))
-    const answer = { otp_id, status: 'pending', channel: 'whatsapp', completion: 'code', sealed_action_url } as const
+    const answer = answerTo(otp_id, testKeyring(3))
     const reindex = createReindexClaims({ store, keyring: during, clock })
     expect(await reindex([{ ...claim, answer }])).to.deep.equal({ renewed: 0, unsealable: 1 })
-    const [copy] = [...(await store.docs('claims').get(idempotencyIndexes(testKeyring(2), OWNER, key))).values()]
+    const copy = await copyOf(key)
     expect(copy?.answer).to.deep.equal(answer)
     expect(await reindex(copy ? [copy] : [])).to.deep.equal({ renewed: 0, unsealable: 1 })
+  })
+
+  it('waits for a call that holds the new index, and removes what such a call has left when it died', async () => {
+    const { otp_id, key, claim } = await addVerification()
+    const [_id = ''] = idempotencyIndexes(during, OWNER, key)
+    const held = {
+      ...claim,
+      _id,
+      otp_id: 'otp_never',
+      held_until: clock.now() + CLAIM_HELD_MS,
+      claimed_at: clock.now(),
+    }
+    await store.docs('claims').insert([held])
+    const later = testClock(clock.now() + MAX_AGE_OF_TAKEN_OVER_ID_MS)
+    const reindexAt = (now: typeof clock) => createReindexClaims({ store, keyring: during, clock: now })([claim])
+    const holders = async () => (await storedClaims(key)).map(one => one.otp_id).sort()
+    expect(await reindexAt(clock)).to.deep.equal({ renewed: 1, unsealable: 0 })
+    expect(await holders()).to.deep.equal(['otp_never', otp_id].sort())
+    await reindexAt(later)
+    await reindexAt(later)
+    expect(await holders()).to.deep.equal([otp_id, otp_id])
+    expect(await createReindexClaims({ store, keyring: testKeyring(3), clock })([claim])).to.include({ unsealable: 1 })
   })
 
   it('is erased under every index, whatever order the steps take', async () => {

@@ -3,13 +3,13 @@ import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { createServiceOutages } from '../../../services/sweeper/service-outages.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 const T0 = Date.UTC(2030, 0, 10, 12)
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND
 
-eachStore('outages of the service', fresh => {
+onEmbeddedStore('outages of the service', fresh => {
   let store: CountersignStore
   let clock: TestClock
   const queue = { ready: 0, consumers: 1, dead: 0, oldestMs: null, brokerName: null }
@@ -30,7 +30,8 @@ eachStore('outages of the service', fresh => {
   }
 
   it('are the times in which no process took calls, or the broker did not answer', async () => {
-    const look = newProcess()
+    const outages = newOutages()
+    const look = newProcess(outages)
     expect(await look(0)).to.deep.equal([])
     queue.consumers = 0
     expect(await look(10 * SECOND)).to.equal(null)
@@ -39,20 +40,16 @@ eachStore('outages of the service', fresh => {
     depth = async () => queue
     queue.consumers = 2
     expect(await look(30 * SECOND)).to.deep.equal([[0, 100]])
-    expect(await look(10 * SECOND)).to.deep.equal([[0, 100]])
-  })
-
-  it('are the times in which the broker is connected and does not answer', async () => {
-    const outages = newOutages()
-    const look = newProcess(outages)
-    await look(0)
     depth = () => new Promise(() => {})
     await clock.advance(58 * SECOND)
     const found = outages.find()
     await clock.advance(2 * SECOND)
-    expect(await found).to.equal(null)
+    expect(await found, 'connected, without an answer').to.equal(null)
     depth = async () => queue
-    expect(await look(0)).to.deep.equal([[0, 60]])
+    expect(await look(0)).to.deep.equal([
+      [0, 100],
+      [100, 160],
+    ])
   })
 
   it('are the times in which an engine failed elsewhere in the process, if they are long', async () => {

@@ -108,7 +108,9 @@ describe('the sweeper', () => {
     expect(reminded).to.deep.equal([{ type: 'otp.due', otp_id: 'otp_due' }])
   })
 
-  it('says of effects in the outbox that a consumer may have had them', async () => {
+  it('shows the queues and the age of the outbox, and says of effects in it that a consumer may have had them', async () => {
+    const shown = async () =>
+      (await metrics.render()).body.split('\n').filter(line => /^countersign_(queue_ready|outbox_oldest)/.test(line))
     const seen: unknown[] = []
     await broker.consume(
       'channel.sms',
@@ -118,51 +120,37 @@ describe('the sweeper', () => {
       },
       { prefetch: 10 },
     )
-    const outbox = [{ id: 'dlv_1', queue: 'channel.sms', body: {}, at: clock.now() - 30_000 }]
-    const stuck = { _id: 'otp_stuck', rev: 1, partition: 3, outbox, outbox_at: clock.now() - 30_000 }
-    await store.docs('otps').insert([stuck as unknown as OtpDoc])
-    await inTime(() => expect(seen).to.deep.equal([true]))
-  })
-
-  it('shows the queues and the age of the outbox while it sweeps, and the queues no more while it is paused', async () => {
-    const shown = async () =>
-      (await metrics.render()).body.split('\n').filter(line => /^countersign_(queue_ready|outbox_oldest)/.test(line))
     expect(await shown()).to.deep.equal(['countersign_outbox_oldest_seconds 0'])
     await inTime(async () => expect(await leases()).to.equal(PARTITIONS))
     // The effect was saved before it was tried last.
     const outbox = [{ id: 'dlv_1', queue: 'channel.sms', body: {}, at: clock.now() - 30_000 }]
     const stuck = { _id: 'otp_stuck', rev: 1, partition: 3, outbox, outbox_at: clock.now() - 1 }
     await store.docs('otps').insert([stuck as unknown as OtpDoc])
-    const lines = await shown()
-    expect(lines).to.include.members([
+    expect(await shown()).to.include.members([
       'countersign_queue_ready{queue="channel.sms"} 0',
       'countersign_outbox_oldest_seconds 30',
     ])
+    await inTime(() => expect(seen).to.deep.equal([true]))
     sweeper.pause?.()
     await inTime(async () => expect((await shown()).filter(line => line.includes('queue_ready'))).to.deep.equal([]))
   })
 
-  it('shows no queues after it stopped, and no age of the outbox while the store fails', async () => {
+  it('shows no queues after it stopped or while it cannot take its leases, and no age of the outbox while the store fails', async () => {
     const shown = async (name: string) =>
       (await metrics.render()).body.split('\n').filter(line => line.startsWith(`countersign_${name}`))
-    await inTime(async () => expect(await shown('queue_ready')).not.to.deep.equal([]))
-    expect(await shown('outbox_oldest')).to.have.length(1)
+    const hasQueues = () => inTime(async () => expect(await shown('queue_ready')).not.to.deep.equal([]))
+    await hasQueues()
     broken = 'otps'
     await clock.advance(5_000)
     expect(await shown('outbox_oldest')).to.deep.equal([])
     broken = null
     expect(await shown('outbox_oldest')).to.have.length(1)
-    await sweeper.stop?.()
-    expect(await shown('queue_ready')).to.deep.equal([])
-  })
-
-  it('shows no queues while it cannot take its leases', async () => {
-    const queues = async () =>
-      (await metrics.render()).body.split('\n').filter(line => line.startsWith('countersign_queue_ready'))
-    await inTime(async () => expect(await queues()).not.to.deep.equal([]))
     failLeases = true
-    await inTime(async () => expect(await queues()).to.deep.equal([]))
+    await inTime(async () => expect(await shown('queue_ready')).to.deep.equal([]))
     failLeases = false
+    await hasQueues()
+    await sweeper.stop?.()
+    expect([await shown('queue_ready'), await leases()]).to.deep.equal([[], 0])
   })
 
   it('goes on with the next sweep when one fails, and says which', async () => {
@@ -203,11 +191,5 @@ describe('the sweeper', () => {
       fail()
       await inTime(async () => expect(await outages()).to.have.length(1))
     })
-  })
-
-  it('gives its leases back when it stops', async () => {
-    await inTime(async () => expect(await leases()).to.equal(PARTITIONS))
-    await sweeper.stop?.()
-    expect(await leases()).to.equal(0)
   })
 })

@@ -84,24 +84,6 @@ onEmbeddedStore('a webhook actor whose clock is wrong', fresh => {
     expect(await harness.endpoint('app_shop')).to.include({ status: 'active' })
   })
 
-  it('stops in the middle of a backlog that is sent slowly', async () => {
-    await start()
-    await harness.control.pause('app_shop')
-    const ids = await emitMany(120)
-    await harness.settle()
-    await harness.control.enable('app_shop')
-    await harness.soon(() => expect(harness.calls).not.to.have.length(0))
-    await harness.settle()
-    const called = harness.calls.length
-    expect(called).to.be.below(120)
-    harness.pause()
-    await harness.passTime(MINUTES)
-    expect(harness.calls).to.have.length(called)
-    harness.resume()
-    await harness.passTime(5 * SECONDS)
-    await expectEachSentOnce(ids)
-  })
-
   it('makes no retry that falls due, and makes it once it is right', async () => {
     await start()
     harness.respondWith('app_shop', () => 500)
@@ -164,13 +146,5 @@ onEmbeddedStore('a webhook actor whose clock is wrong', fresh => {
     harness.resume()
     await harness.passTime(3 * SECONDS)
     await expectEachSentOnce([id])
-  })
-
-  it('announces its backlog for at once, not by its own clock', async () => {
-    await start({ withSweeper: false })
-    harness.beforeStoreCall('events.insert', async () => harness.pause())
-    await harness.emitEvent('app_shop')
-    await harness.settle()
-    expect((await harness.endpoint('app_shop')).drain_at).to.equal(1)
   })
 })

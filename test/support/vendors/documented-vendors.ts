@@ -27,6 +27,8 @@ export interface VendorCase<T extends ProviderType = ProviderType> {
   accepted: { answer: Answer; reference: string }
   /** The first is the recipient's fault, where the vendor has such an answer. */
   refusals: readonly Refusal[]
+  /** The answer with an error code that the type declares. */
+  answerWith(code: string): Answer
   receipts: {
     /** Signs a body at a time. */
     sign(body: string, now: number): VendorCallback

@@ -2,13 +2,16 @@
 import { expect } from 'chai'
 import { createOutbound } from '../../../infra/outbound/guarded-outbound.ts'
 import {
-  Fault,
+  DestinationFault,
+  type Fault,
   type Provider,
   type ProviderDeps,
   ProviderFault,
-  type RecipientFault,
+  RecipientFault,
   UnknownOutcome,
+  UnsubscribedFault,
 } from '../../../services/channel/provider.ts'
+import { declarationOf, type ProviderType } from '../../../services/domain/tenancy/provider-types/list.ts'
 import { eventually } from '../eventually.ts'
 import { CODE, RECIPIENT, send, type TestProviderDeps, thrownBy } from './provider-fixtures.ts'
 import type { Answer, Vendor, Fault as VendorFault } from './vendor.ts'
@@ -27,7 +30,11 @@ export interface FaultCases {
   /** Whether the provider parses a 2xx answer, so that one that cannot be parsed is an unknown outcome. */
   parsesSuccess: boolean
   refusals?: readonly Refusal[]
+  /** The answer with an error code, where the declaration of the type lists codes with whose fault each is. */
+  declared?: { type: ProviderType; answerWith(code: string): Answer }
 }
+
+const DECLARED = { recipient: RecipientFault, unsubscribed: UnsubscribedFault, destination: DestinationFault } as const
 
 export function itNamesVendorFaults({
   vendor,
@@ -37,6 +44,7 @@ export function itNamesVendorFaults({
   refused,
   parsesSuccess,
   refusals = [],
+  declared,
 }: FaultCases): void {
   const sendWithFault = async (fault: VendorFault): Promise<Error> => {
     vendor().next({ fault })
@@ -50,14 +58,21 @@ export function itNamesVendorFaults({
       expect(fault.answer?.httpStatus).to.equal(answer.status)
     })
 
-  describe('when something goes wrong', () => {
-    it("tells the recipient's fault from the provider's", async () => {
-      expect(await sendWithFault({ kind: 'refused' })).to.be.instanceOf(refused)
+  if (declared)
+    it('throws the fault that its declaration names, for every error code in it', async () => {
+      const { errors = {} } = declarationOf(declared.type)
+      for (const [whose, kind] of Object.entries(DECLARED))
+        for (const code of Object.keys(errors[whose as keyof typeof DECLARED] ?? {})) {
+          const fault = await sendWithFault({ kind: 'answers', answer: declared.answerWith(code) })
+          expect(fault.constructor, `${whose} ${code}`).to.equal(kind)
+          expect(fault.message).to.include(code)
+        }
     })
 
-    it("keeps the vendor's status and words beside its error, and out of the error's message", async () => {
+  describe('when something goes wrong', () => {
+    it("tells whose fault it is, and keeps the vendor's status and words out of the error's message", async () => {
       const fault = await sendWithFault({ kind: 'refused' })
-      expect(fault).to.be.instanceOf(Fault)
+      expect(fault).to.be.instanceOf(refused)
       const { answer, message } = fault as Fault
       expect(answer?.httpStatus).to.be.within(200, 499)
       expect(answer?.vendorText).to.be.a('string').and.have.length.greaterThan(5)

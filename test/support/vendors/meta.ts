@@ -3,6 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import {
   type Answer,
   type ReceivedRequest,
+  readObject,
   startVendor,
   type Vendor,
   type VendorCallback,
@@ -50,7 +51,7 @@ export async function startMeta({
   const running = await startVendor<MetaMessage>(
     {
       handleRequest(request) {
-        const requestBody = readObject(request)
+        const requestBody = readObject(request) ?? {}
         const answer = requestError(request, requestBody, { app, templates })
         if (answer) return { answer }
         const message = { id: wamid(), requestBody }
@@ -114,14 +115,6 @@ export const metaError = (status: number, code: number, title: string): Answer =
     },
   },
 })
-
-function readObject({ body }: ReceivedRequest): Record<string, unknown> {
-  try {
-    return JSON.parse(body.toString())
-  } catch {
-    return {}
-  }
-}
 
 const isDeterministic = (template: unknown): boolean =>
   (template as Template | undefined)?.language?.policy === 'deterministic'

@@ -5,7 +5,7 @@ import type { Outbound } from '../../../infra/outbound/outbound.ts'
 import type { Callback, Provider, ProviderDeps, RenderedMessage } from '../../../services/channel/provider.ts'
 import { type TestClock, testClock } from '../clock.ts'
 import { issued, type StartOptions } from '../otp.ts'
-import type { VendorCallback } from './vendor.ts'
+import type { Vendor, VendorCallback } from './vendor.ts'
 
 export const RECIPIENT = '+447700900123'
 export const CODE = '739164'
@@ -23,6 +23,30 @@ export const testProviderDeps = (more: Partial<ProviderDeps> = {}): TestProvider
   ...more,
   clock: testClock(),
 })
+
+/** For one suite: a simulated vendor, and providers that call it. `more` replaces members of the config, `over` dependencies. */
+export function withVendor<V extends Pick<Vendor<unknown>, 'close'>, C extends object>(
+  factory: (setup: { config: C; channel: 'sms' }, deps: ProviderDeps) => Provider,
+  start: (deps: TestProviderDeps) => Promise<V>,
+  configFor: (api: V) => C,
+) {
+  let api: V
+  let deps: TestProviderDeps
+  before(async () => {
+    deps = testProviderDeps()
+    api = await start(deps)
+  })
+  after(async () => {
+    await deps.outbound.close()
+    await api.close()
+  })
+  return {
+    vendor: () => api,
+    deps: () => deps,
+    create: (more: Partial<C> = {}, over: Partial<ProviderDeps> = {}): Provider =>
+      factory({ config: { ...configFor(api), ...more }, channel: 'sms' }, { ...deps, ...over }),
+  }
+}
 
 /** A code by SMS for a British number; `more` and `options` replace parts of it. */
 export function renderedMessage(more: Partial<RenderedMessage> = {}, options: StartOptions = {}): RenderedMessage {

@@ -111,7 +111,7 @@ export function itTakesReceipts({
     for (const name of signedHeaders) {
       const value = headers[name] ?? ''
       const replaced = [...value].flatMap((char, at) =>
-        ['0', 'A', 'B', '', '.', '=']
+        ['0', 'A', '']
           .filter(other => other.toLowerCase() !== char.toLowerCase())
           .map(other => value.slice(0, at) + other + value.slice(at + 1)),
       )

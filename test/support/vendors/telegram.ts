@@ -4,6 +4,7 @@ import {
   type Answer,
   type ReceiptStatus,
   type ReceivedRequest,
+  readObject,
   startVendor,
   type Vendor,
   type VendorCallback,
@@ -37,7 +38,7 @@ export async function startTelegram({
   const running = await startVendor<TelegramMessage>(
     {
       handleRequest(request) {
-        const requestBody = readObject(request)
+        const requestBody = readObject(request) ?? {}
         const error = requestError(request, requestBody, token)
         if (error) return { answer: telegramError(error) }
         const message = { ...requestBody, request_id: randomBytes(8).toString('hex') } as TelegramMessage
@@ -61,14 +62,6 @@ const VENDOR_STATUSES: Readonly<Record<ReceiptStatus, string>> = {
 
 /** Telegram answers errors with 200 too. */
 export const telegramError = (error: string, status = 200): Answer => ({ status, body: { ok: false, error } })
-
-function readObject({ body }: ReceivedRequest): Record<string, unknown> {
-  try {
-    return JSON.parse(body.toString())
-  } catch {
-    return {}
-  }
-}
 
 function requestError(
   { path, headers }: ReceivedRequest,

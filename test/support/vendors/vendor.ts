@@ -216,6 +216,16 @@ async function read(req: IncomingMessage): Promise<ReceivedRequest> {
   return { method: req.method ?? '', path: req.url ?? '', headers, body: Buffer.concat(chunks) }
 }
 
+/** The body as an object of JSON; null when it is none. */
+export function readObject({ body }: Pick<ReceivedRequest, 'body'>): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(body.toString())
+    return typeof value === 'object' && value !== null ? { ...value } : null
+  } catch {
+    return null
+  }
+}
+
 function reply(res: ServerResponse, { status, headers = {}, body = '' }: Answer): void {
   const raw = typeof body === 'string' || Buffer.isBuffer(body)
   res.writeHead(status, { 'content-type': raw ? 'text/plain' : 'application/json', ...headers })

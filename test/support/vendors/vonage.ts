@@ -5,6 +5,7 @@ import {
   type Answer,
   type ReceiptStatus,
   type ReceivedRequest,
+  readObject,
   startVendor,
   type Vendor,
   type VendorCallback,
@@ -47,7 +48,7 @@ export async function startVonage({ now = Date.now, ...options }: VonageOptions 
       handleRequest(request) {
         const refusal = unauthorized(request, publicKey, application, now())
         if (refusal) return { answer: refusal }
-        const requestBody = readObject(request.body)
+        const requestBody = readObject(request)
         const answer = requestError(requestBody)
         if (answer || !requestBody) return { answer: answer ?? vonageError(422, '#invalid-json', 'Invalid JSON') }
         const message: VonageMessage = { message_uuid: randomUUID(), requestBody }
@@ -89,9 +90,9 @@ function unauthorized(
 ): Answer | null {
   if (method !== 'POST' || path !== '/v1/messages') return vonageError(404, '#not-found', 'Not found')
   const [head = '', payload = '', signature = ''] = (headers.authorization ?? '').replace(/^Bearer /, '').split('.')
-  const claims = readObject(Buffer.from(payload, 'base64url'))
+  const claims = readObject({ body: Buffer.from(payload, 'base64url') })
   const valid =
-    readObject(Buffer.from(head, 'base64url'))?.alg === 'RS256' &&
+    readObject({ body: Buffer.from(head, 'base64url') })?.alg === 'RS256' &&
     verify('sha256', Buffer.from(`${head}.${payload}`), publicKey, Buffer.from(signature, 'base64url')) &&
     claims?.application_id === application_id &&
     typeof claims.jti === 'string' &&
@@ -168,13 +169,4 @@ export function vonageCall(
   const signature = createHmac('sha256', signature_secret).update(unsigned).digest('base64url')
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${unsigned}.${signature}` }
   return { method: 'POST', url, headers, body }
-}
-
-function readObject(bytes: Buffer): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(bytes.toString())
-    return typeof value === 'object' && value !== null ? { ...value } : null
-  } catch {
-    return null
-  }
 }

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import {
   createConcurrency,
   createWaitingRoom,
   type Release,
+  type WaitingRoom,
 } from '../../../../services/channel/admission/concurrency.ts'
 import type { AttemptResult } from '../../../../services/domain/verifications/documents.ts'
 import { testClock } from '../../../support/clock.ts'
@@ -60,18 +62,9 @@ describe('the concurrency limit of a provider', () => {
     }
   }
 
-  it('frees a slot after every result of a call', async () => {
-    const { slotCount, acquireSlot } = createTestConcurrency()
-    for (const result of ['accepted', 'refused', 'failed', null] as const) {
-      const release = await acquireSlot()
-      release(result)
-      expect(await slotCount()).to.equal(INITIAL_SLOTS)
-    }
-  })
-
   it('grows for a provider that answers and uses its slots, up to a maximum', async () => {
     const { slotCount, calls } = createTestConcurrency()
-    await calls(1, 'accepted', 10)
+    for (const result of ['accepted', 'refused', 'failed'] as const) await calls(1, result, 10)
     expect(await slotCount(), 'not used').to.equal(INITIAL_SLOTS)
     await calls(INITIAL_SLOTS, 'accepted', 10)
     const more = await slotCount()
@@ -98,18 +91,6 @@ describe('the concurrency limit of a provider', () => {
   })
 
   describe('when no slot is free', () => {
-    it('gives the next free slot to the call that waits longest', async () => {
-      const { acquireSlots, acquire } = createTestConcurrency()
-      const releases = await acquireSlots(INITIAL_SLOTS)
-      const [first, second] = [acquire(), acquire()]
-      const state = promiseState(second)
-      releases[0]?.(null)
-      expect(await first).to.be.a('function')
-      expect(state.state).to.equal('pending')
-      releases[1]?.(null)
-      expect(await second).to.be.a('function')
-    })
-
     it('refuses at once when calls take long', async () => {
       const { acquireSlots, acquire, clock, waitMs, isBusy } = createTestConcurrency()
       await acquireSlots(INITIAL_SLOTS)
@@ -142,14 +123,6 @@ describe('the concurrency limit of a provider', () => {
       expect(waitMs(), 'nobody waits').to.equal(50)
     })
 
-    it('tells how long one more call would wait, behind those that wait already', async () => {
-      const { acquireSlots, acquire, waitMs } = createTestConcurrency()
-      await acquireSlots(INITIAL_SLOTS)
-      expect(waitMs()).to.equal(50)
-      for (let nth = 0; nth < INITIAL_SLOTS * 2; nth += 1) void acquire()
-      expect(waitMs()).to.equal(150)
-    })
-
     it('lets no more calls wait than the provider is likely to answer in five seconds', async () => {
       const { calls, acquireSlots, acquire, isBusy, waitMs } = createTestConcurrency(2)
       for (let nth = 0; nth < 50; nth += 1) await calls(2, 'accepted', 1_000)
@@ -159,18 +132,6 @@ describe('the concurrency limit of a provider', () => {
       expect(waiting).to.equal(9)
       expect(waitMs()).to.be.within(5_001, 5_500)
       expect(await acquire()).to.equal(null)
-    })
-
-    it('lets no call wait without a place in the room', async () => {
-      const room = createWaitingRoom(1)
-      const { acquireSlots, acquire, isBusy } = createTestConcurrency(1, room)
-      const [release] = await acquireSlots(1)
-      const waiting = acquire()
-      expect(isBusy()).to.equal(true)
-      expect(await acquire()).to.equal(null)
-      release?.(null)
-      expect(await waiting).to.be.a('function')
-      expect(isBusy(), 'the place is free again').to.equal(false)
     })
 
     it('counts those that will soon ask for a slot, first in the free slots and then in the room', async () => {
@@ -199,5 +160,71 @@ describe('the concurrency limit of a provider', () => {
       room.open()
       expect(isBusy()).to.equal(false)
     })
+  })
+})
+
+/** A provider with one slot, which takes its places from the room. */
+function createProvider(room: WaitingRoom) {
+  const { acquire, isBusy } = createConcurrency({ clock: testClock(), maxCalls: 1, room })
+  const calls: Release[] = []
+  /** The numbers of the messages that wait, and of those that got their slot, in order. */
+  const waiting: number[] = []
+  const served: number[] = []
+  return {
+    isBusy,
+    waiting,
+    served,
+    async come(message: number): Promise<void> {
+      if (!isBusy()) waiting.push(message)
+      const release = await acquire()
+      if (release === null) return
+      waiting.splice(waiting.indexOf(message), 1)
+      served.push(message)
+      calls.push(release)
+    },
+    async answer(): Promise<void> {
+      calls.shift()?.('accepted')
+      await settled()
+    },
+  }
+}
+
+const settled = () => new Promise<void>(resolve => setImmediate(resolve))
+
+describe('the places in which messages wait for a slot', () => {
+  /** Brings messages until the provider is busy, and returns how many wait. */
+  function fill(provider: ReturnType<typeof createProvider>): number {
+    while (!provider.isBusy()) void provider.come(0)
+    return provider.waiting.length
+  }
+
+  it('go to one provider up to a half, and to two up to a third each', async () => {
+    const room = createWaitingRoom(12)
+    const [first, second] = [createProvider(room), createProvider(room)]
+    for (const provider of [first, second]) await provider.come(0)
+    expect([fill(first), fill(second)]).to.deep.equal([6, 3])
+    for (let nth = 0; nth < 2; nth += 1) await first.answer()
+    expect([fill(second), fill(first)]).to.deep.equal([4, 4])
+  })
+
+  it('are never more than there are, have one for a provider that has none while one is free, and keep the order', async () => {
+    const action = fc.record({ provider: fc.nat({ max: 3 }), what: fc.constantFrom('come', 'come', 'answer') })
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 9 }), fc.array(action, { maxLength: 60 }), async (places, actions) => {
+        const room = createWaitingRoom(places)
+        const providers = Array.from({ length: 4 }, () => createProvider(room))
+        for (const provider of providers) await provider.come(-1)
+        for (const [at, { provider: nth, what }] of actions.entries()) {
+          const provider = providers[nth] as (typeof providers)[number]
+          const taken = providers.reduce((sum, { waiting }) => sum + waiting.length, 0)
+          expect(taken).to.be.at.most(places)
+          if (taken < places && provider.waiting.length === 0) expect(provider.isBusy()).to.equal(false)
+          if (what === 'answer') await provider.answer()
+          else void provider.come(at)
+          await settled()
+        }
+        for (const { served } of providers) expect(served).to.deep.equal(served.toSorted((a, b) => a - b))
+      }),
+    )
   })
 })

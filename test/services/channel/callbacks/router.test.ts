@@ -160,21 +160,15 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
   ]
   const statuses = () => published.map(({ body }) => (body as { status: string }).status)
 
-  it('report the status of a delivery, even before the provider call has returned', async () => {
-    await attempt()
+  it('report the status of a delivery, even before the provider call has returned, and why that came first', async () => {
+    const because = { rule: 'best', share: 0.98, conversion: 0.8 } as const
+    await attempt({ because })
     expect(await call('app_shop/main', receipt())).to.deep.equal({ status: 200 })
     const delivered = { type: 'delivery.reported', otp_id: 'otp_1', delivery_id: DELIVERY, status: 'delivered' }
     const id = `${DELIVERY}@main:delivered`
     const [{ trace, ...report } = { trace: undefined }] = published
-    expect(report).to.deep.equal({ id, body: { ...delivered, provider: 'main', at: clock.now() } })
+    expect(report).to.deep.equal({ id, body: { ...delivered, provider: 'main', because, at: clock.now() } })
     expect(trace?.request_id, 'a trace of its own').to.match(/^[0-9a-f-]{36}$/)
-  })
-
-  it('report why the provider came first, which the report of the sent message may be too late for', async () => {
-    const because = { rule: 'best', share: 0.98, conversion: 0.8 } as const
-    await attempt({ because })
-    await call('app_shop/main', receipt())
-    expect(published[0]?.body).to.deep.include({ status: 'delivered', because })
   })
 
   it("report why a delivery failed, without the recipient in the vendor's words", async () => {
@@ -215,12 +209,6 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
     expect(received).to.deep.equal([])
   })
 
-  it('report that the provider failed where the receipt gives no reason', async () => {
-    await attempt()
-    await call('app_shop/main', receipt({ status: 'failed' }))
-    expect(published[0]?.body).to.include({ reason: 'provider_failed' }).and.not.have.property('vendor_text')
-  })
-
   it('are answered with 503 while the encryption key of the provider is missing, so that the vendor calls again', async () => {
     await attempt()
     const providers = store.docs('providers')
@@ -244,22 +232,70 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
     expect(published.map(({ id }) => id)).to.deep.equal([`${DELIVERY}@main:delivered`, `${DELIVERY}@main:delivered`])
   })
 
-  it('find the delivery in any round', async () => {
-    await attempt({ result: 'failed' })
-    await attempt({ round: 3, result: 'accepted' })
-    await call('app_shop/main', receipt())
-    expect(statuses()).to.deep.equal(['delivered'])
-  })
-
-  it('find the delivery of a message that was sent once more, by either id', async () => {
-    await attempt({ result: 'unknown' })
-    await clock.advance(1)
-    await attempt({ call: 2, result: 'accepted', reference: 'SM2' })
-    await call('app_shop/main', receipt())
-    await call('app_shop/main', receipt({ delivery_id: null, reference: 'SM2', status: 'failed' }))
-    await call('app_shop/main', receipt({ reference: 'SM2', status: 'failed' }))
-    expect(statuses()).to.deep.equal(['delivered', 'failed', 'failed'])
-  })
+  /** The attempts at a delivery in the order they were made, receipts of `main` as `<status> [<the vendor's id>]`, and what is reported. */
+  const HISTORIES: [what: string, attempts: Partial<AttemptDoc>[], receipts: string[], reported: string[]][] = [
+    ['of any round', [{ result: 'failed' }, { round: 3, result: 'accepted' }], ['delivered'], ['delivered']],
+    [
+      'of a message that was sent once more',
+      [{ result: 'unknown' }, { call: 2, result: 'accepted', reference: 'SM2' }],
+      ['delivered', 'failed SM2'],
+      ['delivered', 'failed'],
+    ],
+    [
+      'but no failure of a message that another provider has accepted since',
+      [{ result: 'unknown' }, { provider: 'spare', result: 'accepted' }],
+      ['failed', 'delivered'],
+      ['delivered'],
+    ],
+    [
+      'but no failure of another message than the one that the provider named; the first of them wins',
+      [{ result: 'accepted', reference: storedReference('wamid.one') }],
+      ['failed wamid.two', 'delivered wamid.two', 'failed wamid.one'],
+      ['delivered', 'failed'],
+    ],
+    [
+      'but no failure of a message that the same provider has sent once more since',
+      [{ result: 'unknown' }, { call: 2, result: 'accepted', reference: 'SM2' }],
+      ['failed SM1', 'delivered SM1'],
+      ['delivered'],
+    ],
+    [
+      'and the failure of the latest of two messages that the provider has accepted',
+      [
+        { result: 'accepted', reference: 'SM1' },
+        { call: 2, result: 'accepted', reference: 'SM2' },
+      ],
+      ['failed SM1', 'failed SM2'],
+      ['failed'],
+    ],
+    [
+      'and a failure without the vendor’s id after a repeated call: it may be the latest',
+      [{ result: 'unknown' }, { call: 2, result: 'accepted' }],
+      ['failed'],
+      ['failed'],
+    ],
+    [
+      'and the failure of a message that another provider has failed to send',
+      [{ provider: 'spare', result: 'failed' }, { result: 'accepted' }],
+      ['failed'],
+      ['failed'],
+    ],
+  ]
+  for (const [what, attempts, receipts, reported] of HISTORIES)
+    it(`are reported ${what}`, async () => {
+      for (const one of attempts) {
+        await attempt(one)
+        await clock.advance(1)
+      }
+      for (const one of receipts) {
+        const [status, reference = null] = one.split(' ')
+        const given = { reference, status: status as 'failed' }
+        expect(await call('app_shop/main', receipt(given))).to.deep.equal({ status: 200 })
+      }
+      expect(statuses()).to.deep.equal(reported)
+      if (reported.includes('failed') && attempts.length === 1)
+        expect(published.at(-1)?.body).to.include({ reason: 'provider_failed' }).and.not.have.property('vendor_text')
+    })
 
   it('reach the provider with the exact bytes, and with the address that the vendor was given', async () => {
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0x00, 0x0d])
@@ -270,23 +306,22 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
   })
 
   describe('are refused', () => {
-    const unknown: [string, string, string][] = [
-      ['with a wrong signature', 'app_shop/main', 'wrong'],
-      ['with the signature of another provider', 'app_shop/main', 'secret of spare'],
-      ['for an app that does not exist', 'app_none/main', 'secret of main'],
-      ['for a provider that does not exist', 'app_shop/none', 'secret of main'],
-      ['for a provider without callbacks', 'app_shop/mute', 'secret of mute'],
-      ['for an invalid app id', 'cmp_acme/main', 'secret of main'],
-      ['for an invalid provider name', 'app_shop/__proto__', 'secret of main'],
-    ]
-    for (const [what, path, signature] of unknown)
-      it(`${what}, always with the same response`, async () => {
-        await attempt()
-        const refused = await call('app_shop/main', receipt(), '')
-        expect(refused).to.include({ status: 401, type: 'HTTPException' })
-        expect(await call(path, receipt(), signature)).to.deep.equal(refused)
-        expect(published).to.deep.equal([])
-      })
+    it('with the same response for a wrong signature, and wherever there is nothing to sign for', async () => {
+      await attempt()
+      const refused = await call('app_shop/main', receipt(), '')
+      expect(refused).to.include({ status: 401, type: 'HTTPException' })
+      for (const [path, signature] of [
+        ['app_shop/main', 'wrong'],
+        ['app_shop/main', 'secret of spare'],
+        ['app_none/main', 'secret of main'],
+        ['app_shop/none', 'secret of main'],
+        ['app_shop/mute', 'secret of mute'],
+        ['cmp_acme/main', 'secret of main'],
+        ['app_shop/__proto__', 'secret of main'],
+      ] as const)
+        expect(await call(path, receipt(), signature), path).to.deep.equal(refused)
+      expect(published).to.deep.equal([])
+    })
 
     it('with 400 when they are signed and cannot be parsed', async () => {
       expect(await call('app_shop/main', 'hello')).to.include({ status: 400 })
@@ -303,77 +338,14 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
     })
   })
 
-  describe('are answered with 200 and change nothing', () => {
-    const foreign: [string, Partial<AttemptDoc>][] = [
-      ['another app’s', { app_id: 'app_other' }],
-      ['another provider’s', { provider: 'spare' }],
-    ]
-    for (const [what, owner] of foreign)
-      it(`for ${what} deliveries, named by either id`, async () => {
-        await attempt({ ...owner, result: 'accepted', reference: 'SM1' })
-        for (const named of [{}, { delivery_id: null, reference: 'SM1' }])
-          expect(await call('app_shop/main', receipt(named))).to.deep.equal({ status: 200 })
-        expect(published).to.deep.equal([])
-      })
-
-    it('for an unknown delivery', async () => {
-      expect(await call('app_shop/main', receipt())).to.deep.equal({ status: 200 })
+  it('are answered with 200 and change nothing for deliveries that are unknown, or of another app or provider', async () => {
+    for (const owner of [null, { app_id: 'app_other' }, { provider: 'spare' }]) {
+      if (owner) await attempt({ ...owner, result: 'accepted', reference: 'SM1' })
+      for (const named of [{}, { delivery_id: null, reference: 'SM1' }])
+        expect(await call('app_shop/main', receipt(named))).to.deep.equal({ status: 200 })
       expect(published).to.deep.equal([])
-    })
-
-    it('for a failure of a message that another provider has accepted since, unlike its arrival', async () => {
-      await attempt({ result: 'unknown' })
-      await clock.advance(1)
-      await attempt({ provider: 'spare', result: 'accepted' })
-      await call('app_shop/main', receipt({ status: 'failed' }))
-      expect(published).to.deep.equal([])
-      await call('app_shop/main', receipt())
-      await call('app_shop/spare', receipt({ status: 'failed' }), 'secret of spare')
-      expect(statuses()).to.deep.equal(['delivered', 'failed'])
-    })
-
-    it('for a failure of another message than the one that the provider named, unlike its arrival', async () => {
-      await attempt({ result: 'accepted', reference: storedReference('wamid.one') })
-      await call('app_shop/main', receipt({ reference: 'wamid.two', status: 'failed' }))
-      expect(published).to.deep.equal([])
-      await call('app_shop/main', receipt({ reference: 'wamid.two', status: 'delivered' }))
-      await call('app_shop/main', receipt({ reference: 'wamid.one', status: 'failed' }))
-      expect(statuses(), 'the first of them wins').to.deep.equal(['delivered', 'failed'])
-    })
-
-    it('for a failure of a message that the same provider has sent once more since, unlike its arrival', async () => {
-      await attempt({ result: 'unknown' })
-      await clock.advance(1)
-      await attempt({ call: 2, result: 'accepted', reference: 'SM2' })
-      await call('app_shop/main', receipt({ reference: 'SM1', status: 'failed' }))
-      expect(published).to.deep.equal([])
-      await call('app_shop/main', receipt({ reference: 'SM1' }))
-      expect(statuses()).to.deep.equal(['delivered'])
-    })
-
-    it('but not for a failure of the latest of two messages that the provider has accepted', async () => {
-      await attempt({ result: 'accepted', reference: 'SM1' })
-      await clock.advance(1)
-      await attempt({ call: 2, result: 'accepted', reference: 'SM2' })
-      await call('app_shop/main', receipt({ reference: 'SM1', status: 'failed' }))
-      expect(published).to.deep.equal([])
-      await call('app_shop/main', receipt({ reference: 'SM2', status: 'failed' }))
-      expect(statuses()).to.deep.equal(['failed'])
-    })
-
-    it('but not for a failure without the vendor’s id after a repeated call: it may be the latest', async () => {
-      await attempt({ result: 'unknown' })
-      await attempt({ call: 2, result: 'accepted' })
-      await call('app_shop/main', receipt({ status: 'failed' }))
-      expect(statuses()).to.deep.equal(['failed'])
-    })
-
-    it('but not for a message that another provider has failed to send', async () => {
-      await attempt({ provider: 'spare', result: 'failed' })
-      await attempt({ result: 'accepted' })
-      await call('app_shop/main', receipt({ status: 'failed' }))
-      expect(statuses()).to.deep.equal(['failed'])
-    })
+      await store.docs('attempts').remove({ _id: { $gt: '' } }, 10)
+    }
   })
 
   it('are answered with 503 while their report cannot be published, so that the vendor calls again', async () => {

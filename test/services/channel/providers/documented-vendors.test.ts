@@ -13,15 +13,8 @@ import { PROVIDER_FACTORIES } from '../../../../services/channel/providers/facto
 import { declarationOf, type ProviderType } from '../../../../services/domain/tenancy/provider-types/list.ts'
 import { DOCUMENTED_VENDORS, type VendorCase } from '../../../support/vendors/documented-vendors.ts'
 import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
-import {
-  callbackOf,
-  renderedMessage,
-  send,
-  type TestProviderDeps,
-  testProviderDeps,
-  thrownBy,
-} from '../../../support/vendors/provider-fixtures.ts'
-import { type ReceivedRequest, startVendor, type Vendor, type VendorCallback } from '../../../support/vendors/vendor.ts'
+import { callbackOf, renderedMessage, send, thrownBy, withVendor } from '../../../support/vendors/provider-fixtures.ts'
+import { type ReceivedRequest, startVendor, type VendorCallback } from '../../../support/vendors/vendor.ts'
 
 /** What our router does with a callback. */
 async function receive(provider: Provider, given: VendorCallback, now: number): Promise<readonly CallbackItem[]> {
@@ -34,37 +27,34 @@ async function isRefused(receiving: Promise<unknown>): Promise<void> {
   expect(await thrownBy(receiving)).to.be.instanceOf(BadSignature)
 }
 
-function create({ type, config, wrapOutbound = same => same }: VendorCase, deps: ProviderDeps, over: object): Provider {
+/** Makes a provider of the type, whose outbound calls the case may answer. */
+function factoryOf({ type, wrapOutbound = same => same }: VendorCase) {
   const factories: Partial<Record<ProviderType, unknown>> = PROVIDER_FACTORIES
-  const factory = factories[type] as (setup: object, deps: ProviderDeps) => Provider
-  return factory({ config: { ...config, ...over } }, { ...deps, outbound: wrapOutbound(deps.outbound) })
+  const factory = factories[type] as (setup: { config: object }, deps: ProviderDeps) => Provider
+  return (setup: { config: object }, deps: ProviderDeps) =>
+    factory(setup, { ...deps, outbound: wrapOutbound(deps.outbound) })
 }
 
 for (const vendorCase of DOCUMENTED_VENDORS) {
-  const { request, accepted, refusals, receipts, secrets, withoutReceipts } = vendorCase
-  describe(declarationOf(vendorCase.type).label, () => {
-    let api: Vendor<ReceivedRequest>
-    let deps: TestProviderDeps
+  const { type, request, accepted, refusals, receipts, secrets, withoutReceipts, answerWith } = vendorCase
+  describe(declarationOf(type).label, () => {
     const [refusal] = refusals
-
-    before(async () => {
-      deps = testProviderDeps()
-      api = await startVendor<ReceivedRequest>({
-        handleRequest: message => ({ message, answer: accepted.answer }),
-        refused: () => refusal?.[0] ?? { status: 400 },
-        receipt: () => null,
-      })
-    })
-    after(async () => {
-      await deps.outbound.close()
-      await api.close()
-    })
-    const provider = (over = {}) => create(vendorCase, deps, { base_url: api.url, ...over })
+    const suite = withVendor(
+      factoryOf(vendorCase),
+      () =>
+        startVendor<ReceivedRequest>({
+          handleRequest: message => ({ message, answer: accepted.answer }),
+          refused: () => refusal?.[0] ?? { status: 400 },
+          receipt: () => null,
+        }),
+      ({ url }) => ({ ...vendorCase.config, base_url: url }) as object,
+    )
+    const { create: provider, vendor } = suite
 
     it('gets a message as it is documented, and its id is returned', async () => {
       const answer = await send(provider(), renderedMessage(vendorCase.message))
       expect(answer).to.deep.equal({ reference: accepted.reference, httpStatus: accepted.answer.status })
-      const { path = '', headers = {}, body = '' } = api.requests.at(-1) ?? {}
+      const { path = '', headers = {}, body = '' } = vendor().requests.at(-1) ?? {}
       expect(path).to.equal(request.path)
       for (const [header, value] of Object.entries(request.headers))
         if (value instanceof RegExp) expect((headers as Record<string, string>)[header]).to.match(value)
@@ -73,25 +63,26 @@ for (const vendorCase of DOCUMENTED_VENDORS) {
     })
 
     itNamesVendorFaults({
-      vendor: () => api,
-      deps: () => deps,
+      ...suite,
       refused: refusal?.[1] === RecipientFault ? RecipientFault : ProviderFault,
       parsesSuccess: true,
       refusals,
-      createProvider: over => create(vendorCase, over, { base_url: api.url }),
+      declared: { type, answerWith },
+      createProvider: over => provider({}, over),
       secrets: () => [...secrets],
     })
 
     describe('its receipts', () => {
-      const now = () => deps.clock.now()
+      const now = () => suite.deps().clock.now()
       const first = () => receipts.sign(JSON.stringify(receipts.bodies[0]?.[1]), now())
 
-      for (const [what, body, items] of receipts.bodies)
-        it(`are understood: ${what}`, async () => {
-          const given = receipts.sign(JSON.stringify(body), now())
-          expect(await receive(provider(), given, now())).to.deep.equal(items)
-          expect(await receive(provider(), given, now()), 'again').to.deep.equal(items)
-        })
+      it('are understood as their documents say, each time they come', async () => {
+        for (const [what, body, items] of receipts.bodies)
+          for (const time of ['once', 'again']) {
+            const given = receipts.sign(JSON.stringify(body), now())
+            expect(await receive(provider(), given, now()), `${what}, ${time}`).to.deep.equal(items)
+          }
+      })
 
       it('are not expected without a secret to check them with', () => {
         expect(provider(withoutReceipts)).not.to.have.property('parseCallback')

@@ -2,21 +2,14 @@ import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { OutboundRequest } from '../../../../infra/outbound/outbound.ts'
 import type { Channel } from '../../../../machines/channels.ts'
-import {
-  BadSignature,
-  type Callback,
-  type Provider,
-  type ProviderDeps,
-  ProviderFault,
-} from '../../../../services/channel/provider.ts'
+import { BadSignature, type Callback, DestinationFault, ProviderFault } from '../../../../services/channel/provider.ts'
 import { createHttpProvider, fillBody } from '../../../../services/channel/providers/http.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/provider-types/list.ts'
 import { signatureHeaders } from '../../../../services/domain/webhooks/signed-event.ts'
 import { anyText } from '../../../support/any-text.ts'
 import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
-import { gatewayCall, type HttpGateway, startHttpGateway } from '../../../support/vendors/http-gateway.ts'
+import { gatewayCall, startHttpGateway } from '../../../support/vendors/http-gateway.ts'
 import {
   CALLBACK_URL,
   CODE,
@@ -24,92 +17,58 @@ import {
   DELIVERY_ID,
   RECIPIENT,
   send,
-  type TestProviderDeps,
   testProviderDeps,
-  thrownBy,
+  withVendor,
 } from '../../../support/vendors/provider-fixtures.ts'
 import { itTakesReceipts } from '../../../support/vendors/receipt-cases.ts'
 
 describe('an HTTP gateway', () => {
-  let gateway: HttpGateway
-  let deps: TestProviderDeps
+  const suite = withVendor(
+    createHttpProvider,
+    () => startHttpGateway({ authorization: 'Bearer key-1' }),
+    ({ url }): ProviderConfigs['http'] => ({
+      url: `${url}/send?tenant=7`,
+      method: 'POST',
+      headers: { Authorization: 'Bearer key-1' },
+      body: { recipient: '{{recipient}}', text: '{{text}}', delivery_id: '{{delivery_id}}' },
+      secret: null,
+    }),
+  )
+  const { create, vendor } = suite
 
-  before(async () => {
-    gateway = await startHttpGateway({ authorization: 'Bearer key-1' })
-    deps = testProviderDeps()
-  })
-  after(async () => {
-    await deps.outbound.close()
-    await gateway.close()
-  })
-
-  const config = (more: Partial<ProviderConfigs['http']> = {}): ProviderConfigs['http'] => ({
-    url: `${gateway.url}/send?tenant=7`,
-    method: 'POST',
-    headers: { Authorization: 'Bearer key-1' },
-    body: { recipient: '{{recipient}}', text: '{{text}}', delivery_id: '{{delivery_id}}' },
-    secret: null,
-    ...more,
-  })
-  const createProvider = (more: Partial<ProviderConfigs['http']> = {}, over: Partial<ProviderDeps> = {}): Provider =>
-    createHttpProvider({ config: config(more), channel: 'sms' }, { ...deps, ...over })
-
-  describe('sending', () => {
-    it('calls the configured address with the configured method, headers and body', async () => {
-      const body = {
-        to: ['{{recipient}}'],
-        code: '{{code}}',
-        n: 1,
-        deep: { delivery: '<{{delivery_id}}>' },
-        delivery_id: '',
-      }
-      expect(await send(createProvider({ method: 'PUT', body }))).to.deep.equal({ reference: null, httpStatus: 202 })
-      const request = gateway.requests.at(-1)
-      expect(request).to.include({ method: 'PUT', path: '/send?tenant=7' })
-      expect(request?.headers).to.include({ authorization: 'Bearer key-1', 'content-type': 'application/json' })
-      expect(gateway.messages.at(-1)?.requestBody).to.deep.equal({
-        to: [RECIPIENT],
-        code: CODE,
-        n: 1,
-        deep: { delivery: `<${DELIVERY_ID}>` },
-        delivery_id: '',
-      })
-    })
-
-    it('sends a header once, in whatever case the config names it', async () => {
-      const requests: OutboundRequest[] = []
-      const request: ProviderDeps['outbound']['request'] = async outboundRequest => {
-        requests.push(outboundRequest)
-        return { status: 200, headers: {}, body: new Uint8Array() }
-      }
-      await send(createProvider({ headers: { 'Content-TYPE': 'a/json' } }, { outbound: { ...deps.outbound, request } }))
-      expect(requests.map(({ headers }) => headers)).to.deep.equal([{ 'content-type': 'a/json' }])
-    })
-
-    it('ignores configured headers that belong to the connection', async () => {
-      const headers = {
-        authorization: 'Bearer key-1',
-        'Content-Length': '3',
-        'Transfer-Encoding': 'chunked',
-        Expect: 'x',
-      }
-      expect(await send(createProvider({ headers }))).to.deep.equal({ reference: null, httpStatus: 202 })
-    })
-
-    it("takes 4xx for the provider's fault, because mostly the config is wrong", async () => {
-      for (const headers of [{}, { authorization: 'Bearer key-2' }]) {
-        const fault = await thrownBy(send(createProvider({ headers })))
-        expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('message', 'it answered 401')
-      }
+  it('is called at the configured address with the configured method, headers and body', async () => {
+    const body = {
+      to: ['{{recipient}}'],
+      code: '{{code}}',
+      n: 1,
+      deep: { delivery: '<{{delivery_id}}>' },
+      delivery_id: '',
+    }
+    // Those that belong to the connection are ignored.
+    const headers = { Authorization: 'Bearer key-1', 'Content-TYPE': 'a/json', 'Content-Length': '3', Expect: 'x' }
+    expect(await send(create({ method: 'PUT', headers, body }))).to.deep.equal({ reference: null, httpStatus: 202 })
+    const request = vendor().requests.at(-1)
+    expect(request).to.include({ method: 'PUT', path: '/send?tenant=7' })
+    expect(request?.headers).to.include({ authorization: 'Bearer key-1', 'content-type': 'a/json' })
+    expect(vendor().messages.at(-1)?.requestBody).to.deep.equal({
+      to: [RECIPIENT],
+      code: CODE,
+      n: 1,
+      deep: { delivery: `<${DELIVERY_ID}>` },
+      delivery_id: '',
     })
   })
 
   itNamesVendorFaults({
-    vendor: () => gateway,
-    deps: () => deps,
+    ...suite,
     refused: ProviderFault,
     parsesSuccess: false,
-    createProvider: over => createProvider({ secret: 'a secret' }, over),
+    // Mostly the config is wrong.
+    refusals: [
+      ...[400, 404, 422].map(status => [{ status }, DestinationFault, `it answered ${status}`] as const),
+      ...[401, 409].map(status => [{ status }, ProviderFault, `it answered ${status}`] as const),
+    ],
+    createProvider: over => create({ secret: 'a secret' }, over),
     secrets: () => ['key-1', 'a secret', 'tenant=7'],
   })
 })
@@ -130,11 +89,6 @@ describe('the body of an HTTP gateway', () => {
     })
     expect(fillBody('{{text}}', values)).to.equal(TEXT)
     expect(fillBody(7, values)).to.equal(7)
-  })
-
-  it('keeps placeholders in values as they are', () => {
-    const withPlaceholders = { ...values, text: '{{code}} {{text}} $& $1', recipient: '{{delivery_id}}' }
-    expect(fillBody('{{text}}|{{recipient}}', withPlaceholders)).to.equal('{{code}} {{text}} $& $1|{{delivery_id}}')
   })
 
   it('keeps a member named __proto__', () => {
@@ -203,9 +157,7 @@ describe("an HTTP gateway's receipts", () => {
       '{"status":"sent"}',
       '{"delivery_id":"","status":"sent"}',
       '{"delivery_id":"d","status":"queued"}',
-      '{"delivery_id":"d","status":"SENT"}',
       '{"delivery_id":7,"status":"sent"}',
-      '{"delivery_id":{"$gt":""},"status":"sent"}',
       `{"delivery_id":"${'d'.repeat(201)}","status":"sent"}`,
     ],
   })
@@ -216,16 +168,12 @@ describe("an HTTP gateway's receipts", () => {
     return item?.kind === 'receipt' ? item.failure : undefined
   }
 
-  it('may say why a message failed', () => {
+  it('may say why a message failed, and count although that is not understood', () => {
     const said = { reason: 'recipient_unreachable', vendor_code: 'E42', vendor_text: 'No such subscriber' }
     const reason = 'recipient_unreachable'
     expect(failure(said)).to.deep.equal({ reason, vendorCode: 'E42', vendorText: 'No such subscriber' })
-    expect(failure({})).to.deep.equal({ reason: 'provider_failed', vendorCode: null, vendorText: null })
-  })
-
-  it('count although what they say beside the status is not understood', () => {
-    const said = { reason: 'moon phase', vendor_code: 42, vendor_text: ['x'] }
-    expect(failure(said)).to.deep.equal({ reason: 'provider_failed', vendorCode: null, vendorText: null })
+    for (const odd of [{}, { reason: 'moon phase', vendor_code: 42, vendor_text: ['x'] }])
+      expect(failure(odd)).to.deep.equal({ reason: 'provider_failed', vendorCode: null, vendorText: null })
   })
 
   it('about mail keep no text, which may name the user of a mailbox', () => {
@@ -245,13 +193,7 @@ describe("an HTTP gateway's receipts", () => {
   it('are refused when their time has another format, even if it is signed', () => {
     const call = receipt('sent')
     const seconds = String(NOW / SECOND)
-    for (const timestamp of [
-      ` ${seconds}`,
-      `+${seconds}`,
-      `${seconds}.0`,
-      `${seconds}e0`,
-      new Date(NOW).toISOString(),
-    ]) {
+    for (const timestamp of [` ${seconds}`, `+${seconds}`, `${seconds}.0`, new Date(NOW).toISOString()]) {
       const signature = createHmac('sha256', SECRET).update(`${timestamp}.`).update(call.body).digest('hex')
       expectRefused({ ...call, headers: { 'x-webhook-timestamp': timestamp, 'x-webhook-signature': signature } })
     }

@@ -14,27 +14,22 @@ const NOW = Date.UTC(2030, 0, 1)
 
 describe('an answer of a vendor', () => {
   describe('Retry-After', () => {
-    for (const [header, ms] of [
-      ['0', 0],
-      ['120', 120_000],
-      [' 3 ', 3_000],
-      ['3600', 3_600_000],
-      ['86400', 86_400_000],
-      ['9'.repeat(400), Number.POSITIVE_INFINITY],
-      ['Tue, 01 Jan 2030 00:00:30 GMT', 30_000],
-      ['Tuesday, 01-Jan-30 00:00:30 GMT', 30_000],
-      ['Tue Jan  1 00:00:30 2030 GMT', 30_000],
-      ['Mon, 31 Dec 2029 23:59:59 GMT', 0],
-      ['Wed, 02 Jan 2030 00:00:00 GMT', 86_400_000],
-    ] as const)
-      it(`means ${ms} ms for ${JSON.stringify(header.slice(0, 40))}`, () => {
-        expect(retryAfterMs(header, NOW)).to.equal(ms)
-      })
-
-    for (const header of [undefined, '', '-5', '1.5', '1e3', '0x10', 'soon', 'Tue, 01 Foo 2030', '2030-01-01', '١٢'])
-      it(`is ignored for ${JSON.stringify(header)}`, () => {
-        expect(retryAfterMs(header, NOW)).to.equal(null)
-      })
+    it('means seconds or a time, and nothing in any other form', () => {
+      for (const [header, ms] of [
+        ['0', 0],
+        [' 3 ', 3_000],
+        ['86400', 86_400_000],
+        ['9'.repeat(400), Number.POSITIVE_INFINITY],
+        ['Tue, 01 Jan 2030 00:00:30 GMT', 30_000],
+        ['Tuesday, 01-Jan-30 00:00:30 GMT', 30_000],
+        ['Tue Jan  1 00:00:30 2030 GMT', 30_000],
+        ['Mon, 31 Dec 2029 23:59:59 GMT', 0],
+        ...[undefined, '', '-5', '1.5', '1e3', '0x10', 'soon', 'Tue, 01 Foo 2030', '2030-01-01', '١٢'].map(
+          header => [header, null] as const,
+        ),
+      ] as const)
+        expect(retryAfterMs(header, NOW), String(header)).to.equal(ms)
+    })
 
     it('is ignored or means a time to come for every random header', () => {
       fc.assert(

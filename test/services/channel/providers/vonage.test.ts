@@ -2,90 +2,66 @@ import { Buffer } from 'node:buffer'
 import { createHash, createHmac, generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import {
-  BadSignature,
-  type Callback,
-  DestinationFault,
-  type Provider,
-  type ProviderDeps,
-  ProviderFault,
-  RecipientFault,
-  UnsubscribedFault,
-} from '../../../../services/channel/provider.ts'
+import { BadSignature, type Callback, ProviderFault, RecipientFault } from '../../../../services/channel/provider.ts'
 import { createVonageProvider } from '../../../../services/channel/providers/vonage.ts'
-import type { ProviderConfigs } from '../../../../services/domain/tenancy/provider-types/list.ts'
 import { itNamesVendorFaults, type Refusal } from '../../../support/vendors/fault-cases.ts'
 import {
   CALLBACK_URL,
   callbackOf,
   DELIVERY_ID,
-  renderedMessage,
   send,
-  type TestProviderDeps,
   testProviderDeps,
   thrownBy,
+  withVendor,
 } from '../../../support/vendors/provider-fixtures.ts'
 import { itTakesReceipts } from '../../../support/vendors/receipt-cases.ts'
-import { startVonage, type Vonage, vonageCall, vonageError, vonageReceipt } from '../../../support/vendors/vonage.ts'
+import { startVonage, vonageCall, vonageError, vonageReceipt } from '../../../support/vendors/vonage.ts'
 
 const MINUTE = 60_000
 
-const refusals = (fault: Refusal[1], status: number, ...types: string[]): Refusal[] =>
-  types.map(type => {
-    // The code is logged, so a longer number is not quoted: it may be that of a person.
-    const [, code] = /#(\d{1,6}|[a-z-]+)$/.exec(type) ?? []
-    return [vonageError(status, type, 'to: 447700900123'), fault, `it answered ${status}${code ? `, ${code}` : ''}`]
-  })
-const REFUSALS: Refusal[] = [
-  ...refusals(RecipientFault, 422, '/messages#1050', '/messages#1170', '/messages#1190', '/messages#1430'),
-  ...refusals(UnsubscribedFault, 422, '/messages#1240'),
-  // From Vonage's list "API errors, Messages API": Non White-listed Destination, Unroutable.
-  ...refusals(DestinationFault, 422, '/messages#1160', '/messages#1250'),
-  ...refusals(ProviderFault, 401, '#unauthorized'),
-  ...refusals(ProviderFault, 402, '#low-balance'),
-  ...refusals(ProviderFault, 403, '#forbidden'),
-  ...refusals(ProviderFault, 404, '#not-found'),
-  ...refusals(ProviderFault, 422, '#invalid-json', '/messages#1020', '/messages#1040', '/messages#1120'),
-  ...refusals(ProviderFault, 422, '/messages#1420', '/messages#11700', '?to=447700900123&#1020'),
-  ...refusals(ProviderFault, 429, '/messages#1000'),
-  ...refusals(ProviderFault, 500, '/messages#1170'),
-  ...refusals(ProviderFault, 422, '/messages', '#', `/messages#1170${' '.repeat(500)}`, '/messages#447700900123'),
-]
+/** The code is logged, so a longer number is not quoted: it may be that of a person. */
+const REFUSALS = (
+  [
+    [401, '#unauthorized', 'unauthorized'],
+    [402, '#low-balance', 'low-balance'],
+    [422, '?to=447700900123&#1020', '1020'],
+    [422, '/messages#11700', '11700'],
+    [429, '/messages#1000', '1000'],
+    [500, '/messages#1170', '1170'],
+    [422, '/messages#447700900123'],
+    [422, `/messages#1170${' '.repeat(500)}`],
+    [422, '#'],
+  ] as const
+).map(([status, type, code]): Refusal => {
+  const answer = vonageError(status, type, 'to: 447700900123')
+  return [answer, ProviderFault, `it answered ${status}${code ? `, ${code}` : ''}`]
+})
 
 describe('Vonage', () => {
-  let api: Vonage
-  let deps: TestProviderDeps
-
-  before(async () => {
-    deps = testProviderDeps()
-    api = await startVonage({ now: () => deps.clock.now() })
-  })
-  after(async () => {
-    await deps.outbound.close()
-    await api.close()
-  })
-
-  const config = (more: Partial<ProviderConfigs['vonage']> = {}): ProviderConfigs['vonage'] => ({
-    application_id: api.application_id,
-    private_key: api.private_key,
-    signature_secret: api.signature_secret,
-    from: 'Shop',
-    base_url: api.url,
-    ...more,
-  })
-  const createProvider = (more: Partial<ProviderConfigs['vonage']> = {}, over: Partial<ProviderDeps> = {}): Provider =>
-    createVonageProvider({ config: config(more) }, { ...deps, ...over })
+  const suite = withVendor(
+    createVonageProvider,
+    ({ clock }) => startVonage({ now: () => clock.now() }),
+    ({ application_id, private_key, signature_secret, url }) => ({
+      application_id,
+      private_key,
+      signature_secret: signature_secret as string | null,
+      from: 'Shop',
+      base_url: url,
+    }),
+  )
+  const { create, vendor, deps } = suite
+  const lastBody = () => vendor().messages.at(-1)?.requestBody
 
   describe('sending', () => {
     it('posts a text message and returns its UUID', async () => {
-      const accepted = await send(createProvider())
-      const message = api.messages.at(-1)
+      const accepted = await send(create({ from: '+447700900001' }))
+      const message = vendor().messages.at(-1)
       expect(accepted).to.deep.equal({ reference: message?.message_uuid, httpStatus: 202 })
       expect(message?.requestBody).to.deep.equal({
         channel: 'sms',
         message_type: 'text',
         to: '447700900123',
-        from: 'Shop',
+        from: '447700900001',
         text: 'Shop: your code is 739164.',
         client_ref: DELIVERY_ID,
         webhook_url: CALLBACK_URL,
@@ -94,35 +70,23 @@ describe('Vonage', () => {
     })
 
     it('requests no receipts without an address for them, or without a secret to check them with', async () => {
-      for (const provider of [createProvider({}, { callbackUrl: null }), createProvider({ signature_secret: null })]) {
+      for (const provider of [create({}, { callbackUrl: null }), create({ signature_secret: null })]) {
         await send(provider)
-        expect(api.messages.at(-1)?.requestBody).not.to.have.any.keys('webhook_url', 'webhook_version')
+        expect(lastBody()).not.to.have.any.keys('webhook_url', 'webhook_version')
         expect(provider).not.to.have.property('parseCallback')
       }
     })
 
-    it('sends the sender’s number without its plus', async () => {
-      await send(createProvider({ from: '+447700900001' }))
-      expect(api.messages.at(-1)?.requestBody.from).to.equal('447700900001')
-    })
-
-    it('leaves the encoding of a text to Vonage', async () => {
-      const text = 'Ваш код 739164 "日本" 😀\n@shop.example #739164'
-      await send(createProvider(), renderedMessage({ text }))
-      expect(api.messages.at(-1)?.requestBody).to.include({ text }).and.not.to.have.property('sms')
-    })
-
     it('signs a new token every ten minutes, with the application, its start and its end', async () => {
-      const provider = createProvider()
+      const provider = create()
       const tokens: string[] = []
       for (const wait of [0, 9 * MINUTE, MINUTE, 0, 24 * 60 * MINUTE]) {
-        await deps.clock.advance(wait)
+        await deps().clock.advance(wait)
         await send(provider) // the simulated vendor checks the token
-        tokens.push(api.requests.at(-1)?.headers.authorization ?? '')
+        tokens.push(vendor().requests.at(-1)?.headers.authorization ?? '')
       }
-      const names = ['first', 'first', 'second', 'second', 'third']
       const distinct = [...new Set(tokens)]
-      expect(tokens.map(token => ['first', 'second', 'third'][distinct.indexOf(token)])).to.deep.equal(names)
+      expect(tokens.map(token => distinct.indexOf(token))).to.deep.equal([0, 0, 1, 1, 2])
       const claims = distinct.map(token => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()))
       for (const claim of claims) {
         expect(claim).to.have.all.keys('application_id', 'jti', 'iat', 'exp')
@@ -132,8 +96,8 @@ describe('Vonage', () => {
     })
 
     it('signs a new token when the clock was set back', async () => {
-      let now = deps.clock.now()
-      const provider = createProvider({}, { clock: { ...deps.clock, now: () => now } })
+      let now = deps().clock.now()
+      const provider = create({}, { clock: { ...deps().clock, now: () => now } })
       await send(provider)
       now -= 24 * 60 * MINUTE
       const fault = await thrownBy(send(provider)) // by the vendor's clock the new token has expired
@@ -143,15 +107,12 @@ describe('Vonage', () => {
     it("takes a wrong key, no key or a key other than RSA for the provider's fault, when it sends", async () => {
       const pem = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>
         key.export({ type: 'pkcs8', format: 'pem' }).toString()
-      const another = pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey)
-      const curve = pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
       for (const [private_key, message] of [
-        [another, 'it answered 401, unauthorized'],
-        [curve, 'its private key is not an RSA key'],
+        [pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey), 'it answered 401, unauthorized'],
+        [pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey), 'its private key is not an RSA key'],
         ['-----BEGIN PRIVATE KEY-----\nhello\n-----END PRIVATE KEY-----', 'its private key cannot be read'],
-        ['hello', 'its private key cannot be read'],
       ] as const) {
-        const fault = await thrownBy(send(createProvider({ private_key })))
+        const fault = await thrownBy(send(create({ private_key })))
         expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('message', message)
         expect(fault.cause).to.equal(undefined)
       }
@@ -159,16 +120,16 @@ describe('Vonage', () => {
   })
 
   itNamesVendorFaults({
-    vendor: () => api,
-    deps: () => deps,
+    ...suite,
     refused: RecipientFault,
     parsesSuccess: true,
     refusals: REFUSALS,
-    createProvider: over => createProvider({}, over),
+    declared: { type: 'vonage', answerWith: code => vonageError(422, `/messages#${code}`, 'to: 447700900123') },
+    createProvider: over => create({}, over),
     secrets: () => [
-      api.signature_secret,
+      vendor().signature_secret,
       'PRIVATE KEY',
-      api.requests.at(-1)?.headers.authorization?.slice(7) ?? 'none',
+      vendor().requests.at(-1)?.headers.authorization?.slice(7) ?? 'none',
     ],
   })
 })
@@ -251,33 +212,14 @@ describe("Vonage's receipts", () => {
     }),
   })
 
-  for (const error of [undefined, null, 'odd', [], { type: 7 }])
-    it(`count although their error is ${JSON.stringify(error)}`, () => {
+  it('name the UUID if they have no delivery id, and count although their error is none', () => {
+    for (const error of [null, 'odd', [], { type: 7 }]) {
       const [item] = parse(signed(JSON.stringify({ status: 'rejected', message_uuid: 'u', error }))) ?? []
       expect(item).to.have.nested.property('failure.reason', 'provider_failed')
-    })
-
-  it('name the UUID if they have no delivery id', () => {
+    }
     expect(parse(signed('{"status":"delivered","message_uuid":"uuid-1","client_ref":null}'))).to.deep.equal([
       { kind: 'receipt', delivery_id: null, reference: 'uuid-1', status: 'delivered' },
     ])
-  })
-
-  it("bring users' messages by SMS, and no others", () => {
-    const inbound = { channel: 'sms', message_uuid: 'uuid-2', to: '1', from: '2', message_type: 'text', text: 'STOP' }
-    expect(parse(signed(JSON.stringify(inbound)))).to.deep.equal([
-      { kind: 'message', id: 'uuid-2', user_id: null, from: '2', text: 'STOP' },
-    ])
-    expect(parse(signed(JSON.stringify({ ...inbound, channel: 'viber_service' })))).to.deep.equal([])
-  })
-
-  it('are checked over the exact bytes of the body', () => {
-    const body = '\u{feff}{ "status": "delivered",\r\n "client_ref": "dlv_\\u0031", "message_uuid":"é" }'
-    expect(parse(signed(body))).to.deep.equal([
-      { kind: 'receipt', delivery_id: 'dlv_1', reference: 'é', status: 'delivered' },
-    ])
-    expectRefused({ ...signed(body), body: Buffer.from(body.slice(1)) })
-    expectRefused({ ...signed(body), body: Buffer.from(body.replace('\\u0031', '1')) })
   })
 
   it('are taken with another spelling of the scheme, and refused with another scheme or with two tokens', () => {
@@ -295,16 +237,7 @@ describe("Vonage's receipts", () => {
     const payload_hash = createHash('sha256').update(body).digest('hex')
     const call = { ...receipt('submitted'), body: Buffer.from(body) }
     const claims = { payload_hash, iat: NOW / SECOND }
-    for (const header of [
-      { alg: 'none' },
-      { alg: 'RS256' },
-      { alg: 'hs256' },
-      { alg: ['HS256'] },
-      {},
-      null,
-      'HS256',
-      [],
-    ])
+    for (const header of [{ alg: 'none' }, { alg: 'RS256' }, { alg: ['HS256'] }, {}, null, 'HS256'])
       expectRefused({ ...call, headers: { authorization: token(header, claims) } })
     const [head, payload] = token({ alg: 'none' }, claims).split('.')
     expectRefused({ ...call, headers: { authorization: `${head}.${payload}.` } })
@@ -315,17 +248,12 @@ describe("Vonage's receipts", () => {
     for (const claims of [
       { payload_hash: undefined },
       { payload_hash: '' },
-      { payload_hash: 7 },
-      { payload_hash: [''] },
       { iat: undefined },
       { iat: String(NOW / SECOND) },
-      { iat: null },
       { iat: NOW },
       { application_id: 'bbbbbbbb-bbbb-cccc-dddd-0123456789ab' },
       { application_id: '' },
-      { application_id: null },
       { exp: NOW / SECOND },
-      { exp: 0 },
       { exp: 'never' },
     ])
       expectRefused(signed('{"status":"delivered","message_uuid":"uuid-1"}', claims))
