@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
 import { hashApiKey, kindAndModeOf } from '../../../services/domain/tenancy/api-keys.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
-import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const SERVER_TEST = { kind: 'server', mode: 'test' }
@@ -43,14 +43,6 @@ eachStore('API keys', fresh => {
       }
   })
 
-  it('are listed without the key or its hash', async () => {
-    const { body: made } = await create('server', 'test')
-    const { key, ...shown } = made
-    const { body: list } = await admin.get(`/apps/${app}/keys`)
-    expect(list).to.deep.equal({ items: [shown], next_cursor: null })
-    expect(JSON.stringify(list)).not.to.contain(key).and.not.contain(hashApiKey(key))
-  })
-
   it('are listed with the newest first, so that it is on the first page', async () => {
     const made: string[] = []
     for (const mode of ['test', 'live', 'test']) {
@@ -62,12 +54,14 @@ eachStore('API keys', fresh => {
     expect([...first.items, ...second.items].map(({ id }) => id)).to.deep.equal(made)
   })
 
-  it('have their value in the answer to the POST only: not in the store, the audit log or the log', async () => {
-    const { key, id } = (await create('server', 'live')).body
-    const stored = (await admin.store.docs('keys').get([id])).get(id)
-    expect(JSON.stringify(stored)).not.to.contain(key)
-    const audit = JSON.stringify(await records())
-    expect(audit).to.contain(id).and.not.contain(key).and.not.contain(hashApiKey(key))
+  it('have their value in the answer to the POST only: not in the list, the store, the audit log or the log', async () => {
+    const { key, ...shown } = (await create('server', 'live')).body
+    const { body: list } = await admin.get(`/apps/${app}/keys`)
+    expect(list).to.deep.equal({ items: [shown], next_cursor: null })
+    const stored = (await admin.store.docs('keys').get([shown.id])).get(shown.id)
+    expect(JSON.stringify([stored, list])).not.to.contain(key)
+    const audit = JSON.stringify([await records(), list])
+    expect(audit).to.contain(shown.id).and.not.contain(key).and.not.contain(hashApiKey(key))
     expect(admin.captured.output()).not.to.contain(key)
   })
 
@@ -101,12 +95,6 @@ eachStore('API keys', fresh => {
     expect(JSON.stringify(changes)).not.to.contain(key)
   })
 
-  it('are not renamed by a body that is not valid', async () => {
-    const { id } = (await create('server', 'test')).body
-    for (const body of [{ name: '' }, { name: 'a\nb' }, { name: 'x'.repeat(101) }, { name: 5 }, { last4: 'abcd' }])
-      expect(errorPaths(await admin.ask('PATCH', `/keys/${id}`, body))).to.deep.equal(Object.keys(body))
-  })
-
   it('keep one name of several that are given at once, and their last use meanwhile', async () => {
     const { id } = (await create('server', 'test')).body
     const names = ['a', 'b', 'c', 'd']
@@ -130,20 +118,10 @@ eachStore('API keys', fresh => {
     expect(chain.at(-1)).to.equal(shown.name)
   })
 
-  it('are revoked for good', async () => {
+  it('are revoked for good, and keep their first time of revocation when revoked again, without a second audit record', async () => {
     const { key, id } = (await create('server', 'test')).body
-    await admin.clock.advance(60_000)
-    const revoked = await admin.ask('DELETE', `/keys/${id}`)
-    expect(revoked.status).to.equal(204)
-    expect(revoked.body).to.equal(null)
+    expect((await admin.ask('DELETE', `/keys/${id}`)).status).to.equal(204)
     expect(await createTenancy(admin).keyByHash(hashApiKey(key))).to.equal(null)
-    const [shown] = (await admin.get(`/apps/${app}/keys`)).body.items
-    expect(shown).to.include({ id, revoked_at: '2030-01-01T00:01:00.000Z' })
-  })
-
-  it('keep their first time of revocation when revoked again, without a second audit record', async () => {
-    const { id } = (await create('server', 'test')).body
-    await admin.ask('DELETE', `/keys/${id}`)
     const before = await records()
     await admin.clock.advance(60_000)
     expect((await admin.ask('DELETE', `/keys/${id}`)).status).to.equal(204)

@@ -47,15 +47,6 @@ eachStore('the audit log', fresh => {
     expect(actions).to.have.members(['company.create done', 'app.create done', 'key.create done', 'key.revoke done'])
   })
 
-  it('is filtered by company', async () => {
-    const one = await createTenant(admin)
-    const other = await createTenant(admin)
-    const of = async (id: string) => (await records(`/audit?company_id=${id}`)).map((r: { target: string }) => r.target)
-    expect(await of(one.company)).to.have.members([one.company, one.app])
-    expect(await of(other.company)).to.have.members([other.company, other.app])
-    expect(await of('cmp_none')).to.deep.equal([])
-  })
-
   it('is filtered by who did it, by what was done and by time, and these together', async () => {
     const { app } = await createTenant(admin)
     await admin.clock.advance(120_000)
@@ -74,16 +65,6 @@ eachStore('the audit log', fresh => {
     const { body } = await admin.get('/audit?who=bob&limit=1')
     const rest = await actions(`who=bob&cursor=${encodeURIComponent(body.next_cursor)}`)
     expect([body.items[0].action, ...rest]).to.have.members(['app.change', 'key.create'])
-    const reversed = await admin.get('/audit?since=2030-01-02T00:00:00Z&until=2030-01-01T00:00:00Z')
-    expect(reversed.status).to.equal(422)
-  })
-
-  it('names a user by id in its filter', async () => {
-    const { company } = await createTenant(admin)
-    const { browser } = await userBrowser(admin, company, 'owner')
-    expect((await browser.ask('PATCH', `/companies/${company}`, { name: 'Bank' })).status).to.equal(200)
-    const found = await records(`/audit?who=${browser.me.id}&action=company.change`)
-    expect(found.map(({ who }: { who: string }) => who.split(' ')[0])).to.deep.equal([browser.me.id])
   })
 
   it('shows every company what holds for all of them, and nothing of another company', async () => {
@@ -105,6 +86,12 @@ eachStore('the audit log', fresh => {
     const ofAll = (await browser.ask('GET', '/audit?company_id=*')).body.items
     expect(ofAll.map(({ action }: { action: string }) => action)).to.deep.equal(['prices.replace', 'prices.replace'])
     expect((await browser.ask('GET', `/audit?company_id=${other.company}`)).status).to.equal(404)
+    const ofOther: { target: string }[] = await records(`/audit?company_id=${other.company}`)
+    const targets = ofOther.map(({ target }) => target)
+    expect(targets).to.include.members([other.company, other.app]).and.not.to.include(company)
+    expect((await browser.ask('PATCH', `/companies/${company}`, { name: 'Bank' })).status).to.equal(200)
+    const found = await records(`/audit?who=${browser.me.id}&action=company.change`)
+    expect(found.map(({ who }: { who: string }) => who.split(' ')[0])).to.deep.equal([browser.me.id])
   })
 
   it('prevents a change that it cannot record', async () => {

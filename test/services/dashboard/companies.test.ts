@@ -1,11 +1,8 @@
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
-import { openAccount } from '../../../services/domain/money/batches.ts'
-import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { userBrowser } from '../../support/dashboard-session.ts'
 import { eachStore } from '../../support/stores.ts'
-
-const NO_THRESHOLDS = [{ low_balance_micros: 0 }, { low_balance_micros: 1.5 }, { low_balance_micros: '5' }]
 
 eachStore('companies', fresh => {
   let admin: TestAdmin
@@ -34,38 +31,6 @@ eachStore('companies', fresh => {
     expect((await admin.get('/companies')).body).to.deep.equal({ items: [created.body], next_cursor: null })
   })
 
-  it('show their balance', async () => {
-    const company = { _id: 'cmp_demo', name: 'Demo', ...openAccount('cmp_demo', 1_500_000, 0), created_at: 0, rev: 3 }
-    await admin.store.docs('companies').insert([company])
-    expect((await admin.get('/companies/cmp_demo')).body).to.include({ id: 'cmp_demo', balance: 1_500_000 })
-  })
-
-  it('that are closed are changed by operators alone, and their users may only erase people and sign out', async () => {
-    const { company, app } = await createTenant(admin)
-    const { browser } = await userBrowser(admin, company, 'owner')
-    await admin.ask('PATCH', `/companies/${company}`, { closed: true })
-    const statusOf = async (...request: [string, string, object?]) => (await browser.ask(...request)).status
-    for (const [method, path, body] of [
-      ['PATCH', `/companies/${company}`, { name: 'Other' }],
-      ['PATCH', `/apps/${app}`, { name: 'Other' }],
-      ['POST', `/companies/${company}/apps`, { name: 'New' }],
-      ['POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' }],
-      ['PUT', `/apps/${app}/providers/box`, { type: 'sandbox', channel: 'sms' }],
-      ['PUT', `/apps/${app}/webhook`, { url: 'https://shop.example/hook' }],
-      ['POST', `/companies/${company}/users`, { email: 'ann@shop.example', role: 'viewer' }],
-    ] as [string, string, object][])
-      expect(await statusOf(method, path, body), `${method} ${path}`).to.equal(409)
-    expect((await admin.get(`/apps/${app}`)).body.name).to.equal('Shop')
-    expect(await statusOf('GET', `/apps/${app}`)).to.equal(200)
-    expect(await statusOf('POST', `/apps/${app}/erase`, { recipient: '+447911123456' })).to.equal(200)
-    expect(await statusOf('POST', `/companies/${company}/erase`, { recipient: '+447911123456' })).to.equal(200)
-    for (const list of ['/verifications', '/refusals', '/sandbox/messages'])
-      expect(await statusOf('GET', `${list}?recipient=%2B447911123456`), list).to.equal(200)
-    expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'Other' })).status).to.equal(200)
-    await admin.ask('PATCH', `/companies/${company}`, { closed: false })
-    expect(await statusOf('PATCH', `/apps/${app}`, { name: 'Shop' })).to.equal(200)
-  })
-
   it('are renamed, closed and reopened, each with an audit record', async () => {
     const { id, ...made } = (await admin.ask('POST', '/companies', { name: 'Acme' })).body
     await admin.clock.advance(1)
@@ -84,25 +49,11 @@ eachStore('companies', fresh => {
     expect((await admin.ask('PATCH', `/companies/${id}`, { closed: true })).body).to.deep.equal(closed.body)
     expect((await admin.ask('PATCH', `/companies/${id}`, { closed: false })).body).to.deep.equal(renamed.body)
     const records = (await admin.get(`/audit?company_id=${id}`)).body.items
-    expect(
-      records.map(({ action, before, after }: Record<string, unknown>) => ({ action, before, after })),
-    ).to.deep.equal([
-      {
-        action: 'company.change',
-        before: { closed_at: '2030-01-01T00:01:00.000Z' },
-        after: { closed_at: null },
-      },
-      {
-        action: 'company.change',
-        before: { closed_at: null },
-        after: { closed_at: '2030-01-01T00:01:00.000Z' },
-      },
-      {
-        action: 'company.change',
-        before: { name: 'Acme' },
-        after: { name: 'Acme Ltd' },
-      },
-      { action: 'company.create', before: null, after: { name: 'Acme' } },
+    expect(records.map(({ action, before, after }: Record<string, unknown>) => [action, before, after])).to.deep.equal([
+      ['company.change', { closed_at: '2030-01-01T00:01:00.000Z' }, { closed_at: null }],
+      ['company.change', { closed_at: null }, { closed_at: '2030-01-01T00:01:00.000Z' }],
+      ['company.change', { name: 'Acme' }, { name: 'Acme Ltd' }],
+      ['company.create', null, { name: 'Acme' }],
     ])
   })
 
@@ -116,9 +67,6 @@ eachStore('companies', fresh => {
     expect(await patch({ low_balance_micros: null })).to.include({ low_balance_micros: null })
     const [stored] = (await admin.store.docs('companies').get([company])).values()
     expect(stored).not.to.have.any.keys('low_balance_micros', 'low_balance_watch')
-    const { browser: developer } = await userBrowser(admin, company, 'developer')
-    const refused = await developer.ask('PATCH', `/companies/${company}`, { low_balance_micros: 5 })
-    expect(refused.status).to.equal(403)
   })
 
   it('have as many apps and users as an operator lets them have', async () => {
@@ -141,7 +89,6 @@ eachStore('companies', fresh => {
     await admin.ask('PATCH', `/companies/${company}`, { max_apps: 3, max_users: 3 })
     expect((await owner.ask('POST', `/companies/${company}/apps`, { name: 'f' })).status).to.equal(201)
     expect((await owner.ask('POST', `/companies/${company}/users`, invite('f'))).status).to.equal(201)
-    expect(errorPaths(await admin.ask('PATCH', `/companies/${company}`, { max_apps: 0 }))).to.deep.equal(['max_apps'])
   })
 
   it('take concurrent changes of their name and their state, and both hold', async () => {
@@ -153,28 +100,5 @@ eachStore('companies', fresh => {
     ])
     const closed_at = '2030-01-01T00:00:00.000Z'
     expect((await admin.get(`/companies/${id}`)).body).to.include({ name: 'Other', closed_at, balance: 5 })
-  })
-
-  it('are not changed by a body that is not valid', async () => {
-    const { body } = await admin.ask('POST', '/companies', { name: 'Acme' })
-    const patch = (change: unknown) => admin.ask('PATCH', `/companies/${body.id}`, change)
-    for (const change of [
-      { name: null },
-      { name: '' },
-      { name: ' ' },
-      { closed: 1 },
-      { closed: null },
-      { balance: 5 },
-      ...NO_THRESHOLDS,
-    ])
-      expect(errorPaths(await patch(change)), JSON.stringify(change)).to.deep.equal(Object.keys(change))
-    expect((await patch({})).body).to.deep.equal(body)
-  })
-
-  it('require a name, and refuse a balance', async () => {
-    expect(errorPaths(await admin.ask('POST', '/companies', {}))).to.deep.equal(['name'])
-    for (const name of ['', ' ', '\u3000', 'a\nb'])
-      expect(errorPaths(await admin.ask('POST', '/companies', { name })), JSON.stringify(name)).to.deep.equal(['name'])
-    expect(errorPaths(await admin.ask('POST', '/companies', { name: 'A', balance: 5 }))).to.deep.equal(['balance'])
   })
 })

@@ -128,23 +128,4 @@ onEmbeddedStore('random input to the admin API', fresh => {
       }),
       { numRuns: propertyRuns(15) },
     ))
-
-  it('is answered with the name that was meant, the range and the choices', async () => {
-    const words = async (method: string, path: string, given?: unknown) =>
-      (await admin.ask(method, path, given)).body.errors.map(
-        ({ path, message }: Record<string, string>) => `${path} ${message}`,
-      )
-    expect(await words('GET', '/companies?limt=5')).to.deep.equal(['limt is not known; did you mean `limit`?'])
-    expect(await words('POST', '/companies', {})).to.deep.equal(['name is required'])
-    expect(await words('POST', `/apps/${world.app}/keys`, { kind: 'x' })).to.deep.equal([
-      'kind must be one of server, publishable',
-      'mode is required',
-    ])
-    expect(await words('PATCH', `/apps/${world.app}`, { settings: { verify_attempts: 11 } })).to.deep.equal([
-      'settings.verify_attempts must be a whole number from 1 to 10',
-    ])
-    expect((await admin.ask('POST', '/companies', { nam: 'Acme' })).body.detail).to.equal(
-      'name is required; nam is not known; did you mean `name`?',
-    )
-  })
 })

@@ -90,13 +90,4 @@ onEmbeddedStore('a large list', fresh => {
     expect(rows.map(({ country, provider }) => `${country} ${provider}`)).to.have.members(expected)
     expect(rows).to.have.length(expected.length)
   })
-
-  it('of providers goes on with the one that is tried next', async () => {
-    const names = numbered(90)
-    const members = Array.from({ length: 150 }, (_, nth) => [`${nth} ${'x'.repeat(90)}`, '{{text}}'])
-    const body = Object.fromEntries(members)
-    for (const name of names) await put(name, { url: 'https://sms.example/', method: 'POST', body })
-    const rows = await walk<{ name: string }>(`/apps/${app}/providers`)
-    expect(rows.map(({ name }) => name)).to.deep.equal(names)
-  })
 })

@@ -6,7 +6,7 @@ import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { acceptRecipient } from '../../../services/domain/verifications/valid-recipient.ts'
 import { createAppCache } from '../../../services/otp/apps.ts'
 import { planSend } from '../../../services/otp/calls/send-plan.ts'
-import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 
 const BRAZILIAN = '+5511987654321'
@@ -39,25 +39,18 @@ onEmbeddedStore('the routing preview', fresh => {
   const explain = async (recipient: string, asked: object = {}) =>
     (await admin.ask('POST', `/apps/${app}/route`, { recipient, ...asked })).body
   const change = (settings: object) => admin.ask('PATCH', `/apps/${app}`, { settings })
-  /** A link mode without a business number, which cannot be set any more. */
-  const storeLinkModeOfEarlierRelease = () => {
-    const settings = { routing: { default: ['whatsapp'] }, channels: { whatsapp: { mode: 'link_inbound' } } }
-    return admin.store.docs('apps').modify({ _id: app }, { $set: { settings } })
-  }
   const obstacles = ({ channels }: { channels: { channel: string; obstacle: string | null }[] }) =>
     Object.fromEntries(channels.map(({ channel, obstacle }) => [channel, obstacle]))
 
-  it('names the first usable channel of the default order', async () => {
-    const { status, body } = await admin.ask('POST', `/apps/${app}/route`, { recipient: BRITISH })
-    expect(status).to.equal(200)
+  it('names the first usable channel of the default order, and a country’s own order', async () => {
+    const body = await explain(BRITISH)
     expect(body).to.include({ channel: 'sms', refusal: null, recipient_type: 'phone', country: 'GB' })
     expect(body.why).to.contain('default order')
-    expect(obstacles(body)).to.deep.equal({
-      sms: null,
-      whatsapp: null,
-      telegram: 'no_provider',
-      email: 'recipient',
-    })
+    expect(obstacles(body)).to.deep.equal({ sms: null, whatsapp: null, telegram: 'no_provider', email: 'recipient' })
+    const own = await explain(BRAZILIAN)
+    expect(own).to.deep.include({ channel: 'whatsapp', country: 'BR', order: ['whatsapp', 'sms'] })
+    expect(own.why).to.contain('BR')
+    expect(own.channels.map(({ place }: { place: number | null }) => place)).to.deep.equal([2, 1, null, null])
   })
 
   it('names the provider that would be called for each channel', async () => {
@@ -81,47 +74,6 @@ onEmbeddedStore('the routing preview', fresh => {
     expect(whatsapp).to.include({ provider: null, obstacle: 'no_provider' })
   })
 
-  it('names a country’s own order, and the channels that are not in it', async () => {
-    const body = await explain(BRAZILIAN)
-    expect(body).to.deep.include({ channel: 'whatsapp', country: 'BR', order: ['whatsapp', 'sms'] })
-    expect(body.why).to.contain('BR')
-    expect(
-      body.channels.map(({ channel, place }: { channel: string; place: number | null }) => [channel, place]),
-    ).to.deep.equal([
-      ['sms', 2],
-      ['whatsapp', 1],
-      ['telegram', null],
-      ['email', null],
-    ])
-  })
-
-  it('skips a disabled channel, and says so', async () => {
-    await change({ channels: { whatsapp: { enabled: false } } })
-    const body = await explain(BRAZILIAN)
-    expect(body.channel).to.equal('sms')
-    expect(obstacles(body).whatsapp).to.equal('off')
-    expect(body.channels[1].reason).to.contain('switched off')
-  })
-
-  it('uses changed settings at once', async () => {
-    await storeLinkModeOfEarlierRelease()
-    expect((await explain(BRITISH)).channels[1]).to.include({
-      obstacle: 'off',
-      reason: 'Its link modes need a business number.',
-    })
-    await change({ channels: { whatsapp: { business_number: '+15550001111' } } })
-    expect(await explain(BRITISH)).to.include({ channel: 'whatsapp', whatsapp_mode: 'link_inbound' })
-    const device = await explain(BRITISH, { kind: 'publishable' })
-    expect(device).to.include({ channel: null, refusal: 'NoEnabledChannelError' })
-    expect(device.channels[1].reason).to.contain('could never prove')
-  })
-
-  it('reports a blocked country', async () => {
-    await change({ blocked_countries: ['BR'] })
-    expect(await explain(BRAZILIAN)).to.include({ channel: null, refusal: 'GeoBlockedError' })
-    expect(await explain('ann@example.com')).to.include({ channel: 'email', refusal: null, country: null })
-  })
-
   it('names the refused kind of a number, and the channels that its kind has not', async () => {
     const premium = await explain(PREMIUM)
     expect(premium).to.include({ channel: null, refusal: 'InvalidRecipientError', recipient_type: 'phone' })
@@ -130,11 +82,6 @@ onEmbeddedStore('the routing preview', fresh => {
     const fixedLine = await explain('+442079460018')
     expect(fixedLine).to.include({ channel: 'whatsapp', refusal: null })
     expect(obstacles(fixedLine)).to.include({ sms: 'number_kind', whatsapp: null })
-  })
-
-  it('reports an invalid recipient, and refuses a body without one', async () => {
-    expect(await explain('+4412')).to.include({ channel: null, refusal: 'InvalidRecipientError' })
-    expect(errorPaths(await admin.ask('POST', `/apps/${app}/route`, {}))).to.deep.equal(['recipient'])
   })
 
   it('needs no provider for test keys, and explains magic recipients', async () => {

@@ -440,44 +440,6 @@ onEmbeddedStore('a replay of past calls', fresh => {
     }
   })
 
-  it('has the fraud guard of the time, and shows what it would let through if it were off', async () => {
-    const saved: SettingsInput = { publishable_send: true, publishable_challenge: 'off' }
-    const since = actor.clock.now()
-    const app_id = await createApp(saved)
-    const call = { do: 'send', to: '+14155550001', kind: 'publishable', ip: '8.8.8.8' } as const
-    // The guard has devices wait after three starts for a number that were not approved.
-    const { accepted } = await perform(app_id, Array(5).fill(call))
-    expect(accepted).to.equal(3)
-    const unchanged = await replay(app_id, since, saved, saved)
-    expect(unchanged).to.deep.include({ sends: 5, refused: [], no_longer_refused: [], not_judged: [] })
-    const off = await replay(app_id, since, saved, { ...saved, fraud_guard: { mode: 'off' } })
-    expect(off.no_longer_refused).to.deep.equal([
-      { type: 'RateLimitExceededError', scope: 'fraud_guard', country: 'US', count: 2 },
-    ])
-  })
-
-  it('has the pace of a flood that began before it, and shows what it would let through if the guard were off', async () => {
-    const saved: SettingsInput = { fraud_guard: { mode: 'on' } }
-    const app_id = await createApp(saved)
-    // All in one block, one a second.
-    const flood = (from: number, to: number) =>
-      Array.from({ length: to - from }, (_, nth): Step[] => [
-        { do: 'send', to: `+1415555${String(from + nth).padStart(4, '0')}`, kind: 'server', ip: null },
-        { do: 'wait', ms: 999 },
-      ]).flat()
-    await perform(app_id, flood(0, 15))
-    const since = actor.clock.now()
-    const { calls, accepted } = await perform(app_id, flood(15, 60))
-    const refused = calls - accepted
-    expect(refused).to.be.above(40)
-    const unchanged = await replay(app_id, since, saved, saved)
-    expect(unchanged).to.deep.include({ sends: 45, refused: [], no_longer_refused: [], not_judged: [] })
-    const off = await replay(app_id, since, saved, { fraud_guard: { mode: 'off' } })
-    expect(off.no_longer_refused).to.deep.equal([
-      { type: 'RateLimitExceededError', scope: 'fraud_guard', country: 'US', count: refused },
-    ])
-  })
-
   it('plays a send that was refused as a resend of the pending verification as that resend', async () => {
     const saved: SettingsInput = {
       reuse_pending: true,
@@ -540,21 +502,6 @@ onEmbeddedStore('a replay of past calls', fresh => {
     const { no_longer_refused } = await replay(app_id, since, asking, { ...asking, limits: { recipient: [] } })
     expect(no_longer_refused).to.deep.equal([
       { type: 'RateLimitExceededError', scope: 'recipient', country: 'US', count: 1 },
-    ])
-  })
-
-  it('plays messages on the channels that can carry their codes', async () => {
-    const saved: SettingsInput = { routing: { default: ['telegram', 'sms'] } }
-    const since = actor.clock.now()
-    const app_id = await createApp(saved)
-    const message = (code: string): Step => ({ do: 'send', to: '+14155550001', kind: 'server', ip: null, code })
-    await perform(app_id, [message('123456'), message('QWERTY')])
-    const { sends, moved, not_judged } = await replay(app_id, since, saved, saved)
-    expect({ sends, moved, not_judged }).to.deep.equal({ sends: 2, moved: [], not_judged: [] })
-    const tried = await replay(app_id, since, saved, { routing: { default: ['whatsapp'] } })
-    expect(tried.moved.map(({ from, to, count }) => [from, to, count])).to.have.deep.members([
-      ['telegram', 'whatsapp', 1],
-      ['sms', 'whatsapp', 1],
     ])
   })
 

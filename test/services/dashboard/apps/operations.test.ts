@@ -46,69 +46,29 @@ onEmbeddedStore('apps', fresh => {
     expect((await admin.get(`/companies/${other.id}/apps`)).body.items).to.deep.equal([])
   })
 
-  it('are created with some settings, and only those are stored', async () => {
-    const { app } = await createTenant(admin, { code: { length: 8 }, locale: null })
-    expect((await admin.store.docs('apps').get([app])).get(app)?.settings).to.deep.equal({ code: { length: 8 } })
-    expect((await admin.get(`/apps/${app}`)).body.settings.code).to.deep.equal({ length: 8, ttl_seconds: 600 })
-  })
-
   it('take a mail of their own as long as it may be', async () => {
-    const { app } = await createTenant(admin)
     const html = `{code}${'x'.repeat(49_000)}`
-    const settings = { texts: { email: { en: { text: '{code}', html } } } }
-    const { status, body } = await admin.ask('PATCH', `/apps/${app}`, { settings })
-    expect(status).to.equal(200)
-    expect(body.settings.texts.email.en.html).to.equal(html)
+    const { app } = await createTenant(admin, { texts: { email: { en: { text: '{code}', html } } } })
+    expect((await admin.get(`/apps/${app}`)).body.settings.texts.email.en.html).to.equal(html)
   })
 
-  it('get no name that makes a link of an own text, and no text with half a character', async () => {
+  it('get no name that makes a link of an own text, unless links are allowed', async () => {
     const { app } = await createTenant(admin)
     const texts = { sms: { en: { text: '{code} at evil.{app}' } } }
-    expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'A', settings: { texts } })).status).to.equal(200)
-    for (const name of ['com/x', 'http://evil.example'])
-      expect(errorPaths(await admin.ask('PATCH', `/apps/${app}`, { name })), name).to.deep.equal([
-        'settings.texts.sms.en.text',
-      ])
-    for (const [member, value] of Object.entries({ text: '{code} \ud83d', subject: '\udc00', html: '{code} \ud83d' })) {
-      const settings = { texts: { email: { en: { text: '{code}', [member]: value } } } }
-      expect(errorPaths(await admin.ask('PATCH', `/apps/${app}`, { settings })), member).to.deep.equal([
-        `settings.texts.email.en.${member}`,
-      ])
-    }
-    expect(
-      (await admin.ask('PATCH', `/apps/${app}`, { name: 'Shop', settings: { text_links: true } })).status,
-    ).to.equal(200)
-    expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'com/x' })).status).to.equal(200)
+    expect((await patch(app, { name: 'A', settings: { texts } })).status).to.equal(200)
+    expect(errorPaths(await patch(app, { name: 'com/x' }))).to.deep.equal(['settings.texts.sms.en.text'])
+    expect((await patch(app, { name: 'Shop', settings: { text_links: true } })).status).to.equal(200)
+    expect((await patch(app, { name: 'com/x' })).status).to.equal(200)
   })
 
   it('are changed in other things while a text breaks a rule that came after it', async () => {
     const { app } = await createTenant(admin)
     const texts = { sms: { en: { text: '{code} at evil.{app}' } } }
     await store.docs('apps').modify({ _id: app }, { $set: { name: 'com/x', 'settings.texts': texts } })
-    expect((await admin.ask('PATCH', `/apps/${app}`, { settings: { verify_attempts: 4 } })).status).to.equal(200)
-    expect((await admin.ask('PATCH', `/apps/${app}`, { closed: true })).status).to.equal(200)
+    expect((await patch(app, { settings: { verify_attempts: 4 } })).status).to.equal(200)
+    expect((await patch(app, { closed: true })).status).to.equal(200)
     const settings = { texts: { sms: { de: { text: '{code} at evil.{app}' } } } }
-    expect(errorPaths(await admin.ask('PATCH', `/apps/${app}`, { settings }))).to.deep.equal([
-      'settings.texts.sms.de.text',
-    ])
-  })
-
-  it('are not created with invalid settings', async () => {
-    const { body: company } = await admin.ask('POST', '/companies', { name: 'Acme' })
-    const settings = { code: { length: 3 }, colour: 'red' }
-    const refused = await admin.ask('POST', `/companies/${company.id}/apps`, { name: 'Shop', settings })
-    expect(errorPaths(refused)).to.have.members(['settings.code.length', 'settings.colour'])
-    expect((await admin.get(`/companies/${company.id}/apps`)).body.items).to.deep.equal([])
-    expect((await admin.get('/audit')).body.items).to.have.length(1)
-  })
-
-  it('are not created with an invalid name', async () => {
-    const { app } = await createTenant(admin)
-    for (const name of ['', 'Shop\n', 'Shop \ud83d', '\udc00'])
-      expect(errorPaths(await admin.ask('PATCH', `/apps/${app}`, { name })), JSON.stringify(name)).to.deep.equal([
-        'name',
-      ])
-    expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'Shop \u{1f6d2}' })).status).to.equal(200)
+    expect(errorPaths(await patch(app, { settings }))).to.deep.equal(['settings.texts.sms.de.text'])
   })
 
   it('are reopened by an operator alone if an operator closed them', async () => {
@@ -143,7 +103,6 @@ onEmbeddedStore('apps', fresh => {
       after: { name: 'Old shop', closed_at: '2030-01-01T00:00:01.000Z' },
     })
     expect((await patch(app, { closed: false, name: 'Shop' })).body).to.deep.equal(open)
-    expect(errorPaths(await patch(app, { closed: 'yes' }))).to.deep.equal(['closed'])
   })
 
   it('are not changed if other settings are stored than the caller has read', async () => {
@@ -155,9 +114,7 @@ onEmbeddedStore('apps', fresh => {
       409,
       'Settings were changed meanwhile: blocked_countries, routing.countries.BR. Read them again.',
     ])
-    expect(errorPaths(await block({ code: { digits: 6 } }))).to.deep.equal(['replaces.code.digits'])
     expect(await stored()).to.deep.equal(['RU'])
-    expect(errorPaths(await patch(app, { replaces: ['RU'] }))).to.deep.equal(['replaces'])
 
     const read = { blocked_countries: ['RU'], allowed_countries: null, routing: { countries: { GB: null } } }
     expect((await block(read)).status).to.equal(200)
@@ -188,43 +145,15 @@ onEmbeddedStore('apps', fresh => {
     expect(await stored()).to.deep.equal({ publishable_send: true })
   })
 
-  it('are not changed by an invalid patch, whose problems are reported by path', async () => {
-    const { app } = await createTenant(admin)
-    const before = (await admin.get(`/apps/${app}`)).body
-    const refusals: [unknown, string[]][] = [
-      [{ settings: { code: { length: 11 } } }, ['settings.code.length']],
-      [{ settings: null }, ['settings']],
-      [{ settings: [] }, ['settings']],
-      [{ name: null }, ['name']],
-      [{ settings: { code: { length: 4 }, verify_attempts: 6, limits: ONE_SEND } }, ['settings.verify_attempts']],
-      [{ settings: { code: { length: 4 } } }, ['settings.limits.recipient_verify']],
-      [{ settings: { limits: { recipient_verify: [] } } }, ['settings.limits.recipient_verify']],
-    ]
-    for (const [body, paths] of refusals) {
-      const refused = await patch(app, body)
-      expect(refused.status, JSON.stringify(body)).to.equal(422)
-      expect(errorPaths(refused)).to.deep.equal(paths)
-    }
-    expect((await admin.get(`/apps/${app}`)).body).to.deep.equal(before)
-  })
-
-  it('must keep rules between settings that were patched at different times', async () => {
-    const { app } = await createTenant(admin, { verify_attempts: 10, code: { length: 6 }, limits: ONE_SEND })
-    expect(errorPaths(await patch(app, { settings: { code: { length: 4 } } }))).to.deep.equal([
-      'settings.verify_attempts',
-    ])
-  })
-
-  it('must stay within the guesses that a code allows, when they are created, changed and reset', async () => {
+  it('must stay within the guesses that a code allows, by what is stored too, and when limits are reset', async () => {
     const paths = ['settings.limits.recipient_verify']
-    const { app, company } = await createTenant(admin, { code: { length: 4 }, limits: ONE_SEND })
-    const create = { name: 'Shop', settings: { code: { length: 4 } } }
-    expect(errorPaths(await admin.ask('POST', `/companies/${company}/apps`, create))).to.deep.equal(paths)
+    const { app } = await createTenant(admin, { code: { length: 4 }, limits: ONE_SEND })
     const more = { settings: { limits: { recipient: [{ max: 3, seconds: 86_400 }] } } }
     expect(errorPaths(await patch(app, more))).to.deep.equal(paths)
-    expect(errorPaths(await patch(app, { settings: { limits: { recipient: null } } }))).to.deep.equal(paths)
-    const refused = await patch(app, { settings: { limits: null } })
-    expect([refused.status, errorPaths(refused)]).to.deep.equal([422, paths])
+    expect(errorPaths(await patch(app, { settings: { limits: null } }))).to.deep.equal(paths)
+    expect(errorPaths(await patch(app, { settings: { verify_attempts: 10 } }))).to.deep.equal([
+      'settings.verify_attempts',
+    ])
     expect((await patch(app, { settings: { limits: null, code: null } })).status).to.equal(200)
   })
 
@@ -259,18 +188,12 @@ onEmbeddedStore('apps', fresh => {
     })
     const slowAdmin = await startAdmin(store)
     await slowAdmin.ask('PATCH', `/apps/${app}`, { settings: { locale: 'fr' } })
-    const records = (await admin.get('/audit')).body.items.filter(
-      (one: { action: string }) => one.action === 'app.change',
-    )
+    const records = (await admin.get('/audit?action=app.change')).body.items
+    const [before, after] = ['de', 'fr'].map(locale => ({ settings: { locale } }))
     expect(records).to.have.length(2)
-    const french = records.find(
-      (one: { after: { settings: { locale: string } } }) => one.after.settings.locale === 'fr',
-    )
-    expect(french).to.deep.include({
-      outcome: 'done',
-      before: { settings: { locale: 'de' } },
-      after: { settings: { locale: 'fr' } },
-    })
+    expect(
+      records.find((one: { before: unknown }) => JSON.stringify(one.before) === JSON.stringify(before)),
+    ).to.deep.include({ outcome: 'done', before, after })
   })
 
   it('are changed and recorded only if something differs', async () => {

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { patchSettings } from '../../../../services/dashboard/apps/settings-patch.ts'
+import { settingsPatch } from '../../../../services/dashboard/apps/settings-schemas.ts'
 import type { SettingsInput } from '../../../../services/domain/tenancy/settings.ts'
+import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
 
 describe('a patch of settings', () => {
   const stored: SettingsInput = {
@@ -24,11 +26,8 @@ describe('a patch of settings', () => {
   it('resets a member, or a whole group, by null', () => {
     expect(patched({ code: { length: null } })).to.deep.equal({ ...stored, code: { ttl_seconds: 300 } })
     expect(patched({ code: null, locale: null })).to.deep.equal({ allowed_origins: ['https://a.test'] })
-  })
-
-  it('changes nothing when it resets a setting that was never set', () => {
-    const resets = { verify_attempts: null, limits: { client_ip: null }, routing: { countries: { BR: null } } }
-    expect(patched(resets)).to.deep.equal(stored)
+    const neverSet = { verify_attempts: null, limits: { client_ip: null }, routing: { countries: { BR: null } } }
+    expect(patched(neverSet)).to.deep.equal(stored)
   })
 
   it('keeps a stored null', () => {
@@ -79,13 +78,19 @@ describe('a patch of settings', () => {
     expect(patched(JSON.parse('{"__proto__":null}'))).to.deep.equal(['__proto__'])
   })
 
-  it('keeps members that a newer release has stored', () => {
-    const newer = { ...stored, voice: { enabled: true } } as SettingsInput
-    expect(patched({ locale: 'fr' }, newer)).to.deep.equal({ ...newer, locale: 'fr' })
+  it('is documented as it is checked: complete settings, null in each member, and no unknown member', () => {
+    const settings = resolveSettings({})
+    const resets = Object.fromEntries(Object.keys(settings).map(name => [name, null]))
+    for (const good of [settings, resets, { limits: { app: null } }])
+      expect(settingsPatch.safeParse(good).success).to.equal(true)
+    for (const bad of [{ limits: { apps: null } }, { code: { length: 'six' } }])
+      expect(settingsPatch.safeParse(bad).success).to.equal(false)
   })
 
-  it('does not modify the stored settings object', () => {
+  it('keeps members that a newer release has stored, and the object that is stored', () => {
     const before = structuredClone(stored)
+    const newer = { ...stored, voice: { enabled: true } } as SettingsInput
+    expect(patched({ locale: 'fr' }, newer)).to.deep.equal({ ...newer, locale: 'fr' })
     patched({ code: { length: 7 }, locale: null })
     expect(stored).to.deep.equal(before)
   })

@@ -2,7 +2,6 @@
 
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
-import { PARTITIONS } from '../../../../infra/partitions.ts'
 import { HOUR_MS } from '../../../../infra/time.ts'
 import { MODES, type Mode } from '../../../../machines/otp.ts'
 import { createErasures } from '../../../../services/dashboard/privacy/erase-recipient.ts'
@@ -11,13 +10,11 @@ import type { DecisionDoc } from '../../../../services/domain/fraud/documents.ts
 import { blockId, blockTags } from '../../../../services/domain/fraud/numbers.ts'
 import { createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { type Entry, keepHoldEntry } from '../../../../services/domain/money/documents.ts'
-import { CHECK_HOLD_AFTER_MS } from '../../../../services/domain/money/ledger-writer.ts'
 import type { RefusalDoc } from '../../../../services/domain/refusals/documents.ts'
 import { refusedRecipientIndexes } from '../../../../services/domain/refusals/refusal-log.ts'
 import { type AttemptDoc, END_OF_ROUND } from '../../../../services/domain/verifications/documents.ts'
 import { recipientIndexes } from '../../../../services/domain/verifications/lookup-indexes.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
-import { createHoldSweeps } from '../../../../services/sweeper/holds.ts'
 import { createStatsSweeps } from '../../../../services/sweeper/stats.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
@@ -50,6 +47,14 @@ eachStore('erasing a recipient', fresh => {
   const send = async (recipient = NUMBER) => (await actor.send({ ...owner, recipient })).otp_id
   const otp = async (id: string) => (await store.docs('otps').get([id])).get(id)
   const erase = async (recipient = NUMBER) => (await admin.ask('POST', `/apps/${owner.app}/erase`, { recipient })).body
+
+  const entered = { enter: async () => 'entered' as const }
+  /** The erasures of a process with this store. */
+  const erasuresOn = (
+    of: CountersignStore,
+    accounts: Parameters<typeof createErasures>[0]['accounts'] = entered,
+    keyring = testKeyring(),
+  ) => createErasures({ store: of, keyring, clock: actor.clock, accounts })
 
   const refuse = async (mode: Mode, text: string): Promise<void> => {
     const [recipient = ''] = refusedRecipientIndexes(admin.keyring, { app_id: owner.app, mode }, text)
@@ -101,24 +106,9 @@ eachStore('erasing a recipient', fresh => {
   async function entriesOfErasure(): Promise<string[]> {
     const entries: string[] = []
     const enter = async (_: string, { kind, micros }: Entry) => void entries.push(`${kind} ${micros}`) as never
-    const deps = { store, keyring: testKeyring(), clock: actor.clock, accounts: { enter } }
-    await createErasures(deps).eraseRecipient(owner.app, NUMBER)
+    await erasuresOn(store, { enter }).eraseRecipient(owner.app, NUMBER)
     return entries
   }
-
-  it('refunds once a message that was not sent yet', async () => {
-    const id = await send()
-    const delivery = (await otp(id))?.context.deliveries[0]
-    await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': [{ ...delivery, micros: 500 }] } })
-    const entries: unknown[] = []
-    const accounts = { enter: async (_: string, entry: object) => void entries.push(entry) as never }
-    const { eraseRecipient } = createErasures({ store, keyring: testKeyring(), clock: actor.clock, accounts })
-    await eraseRecipient(owner.app, NUMBER)
-    await eraseRecipient(owner.app, NUMBER)
-    const entry = { entry: `back:${delivery?.delivery_id}`, kind: 'refund', micros: 500 }
-    expect(entries).to.have.length(1)
-    expect(entries[0]).to.include(entry)
-  })
 
   // Each is tried on a message that costs 500; `resent`: and another that was sent before and brought the code.
   const APPROVED = { 'context.approval': APPROVAL, value: 'approved' }
@@ -132,6 +122,8 @@ eachStore('erasing a recipient', fresh => {
       [],
       ['refund 500', 'recharge -500'],
     ],
+    ['that was delivered', { of: { status: 'delivered' } }, [], ['void 0']],
+    ['never called for', {}, [], ['refund 500']],
     ['with a call under way', {}, [called(null)], ['void 0']],
     ['with an unclear answer', {}, [called('unknown')], ['void 0']],
     ['that a provider took', {}, [called('accepted')], ['void 0']],
@@ -200,25 +192,13 @@ eachStore('erasing a recipient', fresh => {
         },
       })
       for (const each of [cutOff, store]) {
-        const { eraseRecipient } = createErasures({
-          store: each,
-          keyring: testKeyring(),
-          clock: actor.clock,
-          accounts,
-        })
+        const { eraseRecipient } = erasuresOn(each, accounts)
         await eraseRecipient(owner.app, NUMBER).catch(({ message }: Error) => expect(message).to.equal('killed'))
         expect(await accounts.balance(owner.company), 'the price of the one that waited').to.equal(500)
       }
       expect(await otp(id)).to.equal(undefined)
       await accounts.settled()
     })
-
-  it('erases a number that is written with spaces, or without its plus', async () => {
-    for (const spelling of ['447911123456', '+44 (7911) 123-456']) {
-      await send()
-      expect(await erase(spelling), spelling).to.include({ verifications: 1 })
-    }
-  })
 
   it('leaves what was counted for statistics, also when the hour would be counted again', async () => {
     await send()
@@ -243,27 +223,6 @@ eachStore('erasing a recipient', fresh => {
     const [progress] = await store.docs('stats_progress').find({}, { sort: {}, limit: 1 })
     expect(progress?.next_hour).to.be.greaterThan(Date.parse(since))
     expect((await admin.get(`/apps/${owner.app}/stats?since=${since}`)).body.items[0]).to.include({ started: 2 })
-  })
-
-  it('does not refund a sent message, and refunds a failed one', async () => {
-    const id = await send()
-    const first = (await otp(id))?.context.deliveries[0]
-    const deliveries = ['delivered', 'failed'].map((status, nth) => ({
-      ...first,
-      delivery_id: `dlv_${nth}`,
-      status,
-      micros: 500,
-    }))
-    await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': deliveries } })
-    const accounts = createAccounts({ store, clock: actor.clock, log: createCapturedLog().log })
-    await accounts.enter(owner.company, { ...keepHoldEntry('', 'x'), entry: 'credit:x', kind: 'credit', micros: 1_000 })
-    for (const { delivery_id } of deliveries) await accounts.enter(owner.company, testHold(id, delivery_id, 500))
-    await accounts.settled()
-    await erase()
-    await actor.clock.advance(CHECK_HOLD_AFTER_MS + 1)
-    const allPartitions = Array.from({ length: PARTITIONS }, (_, share) => share)
-    await createHoldSweeps({ store, accounts, clock: actor.clock }).holds?.(allPartitions)
-    expect(await accounts.balance(owner.company)).to.equal(500)
   })
 
   it('keeps webhook events, and erases the endpoint’s answers to them', async () => {
@@ -350,14 +309,7 @@ eachStore('erasing a recipient', fresh => {
         for (const appMode of appModes) await blocks.modify({ _id: idOf(appMode) }, { $inc: { rev: 1 } })
       },
     })
-    const accounts = { enter: async () => 'entered' as const }
-    const { eraseRecipient } = createErasures({
-      store: racingStore,
-      keyring: testKeyring(),
-      clock: actor.clock,
-      accounts,
-    })
-    expect(await eraseRecipient(owner.app, NUMBER)).to.include({ blocks: 4 })
+    expect(await erasuresOn(racingStore).eraseRecipient(owner.app, NUMBER)).to.include({ blocks: 4 })
     expect(changes).to.be.greaterThan(1)
     for (const appMode of appModes) {
       const [, other] = numbers(appMode)
@@ -365,7 +317,7 @@ eachStore('erasing a recipient', fresh => {
     }
   })
 
-  it('loads a verification again after a lost race, and then erases it', async () => {
+  it('loads a verification again after a lost race, and then erases it, in any spelling of its number', async () => {
     const id = await send()
     let changes = 0
     const racingStore = interceptWrites(store, {
@@ -374,20 +326,13 @@ eachStore('erasing a recipient', fresh => {
         await store.docs('otps').modify({ _id: id }, { $inc: { rev: 1 } })
       },
     })
-    const accounts = { enter: async () => 'entered' as const }
-    const report = await createErasures({
-      store: racingStore,
-      keyring: testKeyring(),
-      clock: actor.clock,
-      accounts,
-    }).eraseRecipient(owner.app, NUMBER)
+    const report = await erasuresOn(racingStore).eraseRecipient(owner.app, '+44 (7911) 123-456')
     expect(report).to.include({ verifications: 1, ended: 1 })
     expect(changes).to.equal(2)
   })
 
   it('is completed by repeating it after a crash before any of its writes', async () => {
     const writes = new Set<string>()
-    const accounts = { enter: async () => 'entered' as const }
     let wasKilled = true
     for (let nth = 1; wasKilled; nth += 1) {
       const sent = { ...owner, recipient: NUMBER, idempotency: `order ${nth}`, metadata: { order: String(nth) } }
@@ -403,12 +348,7 @@ eachStore('erasing a recipient', fresh => {
           if (made >= nth) throw new Error('killed')
         },
       })
-      const died = await createErasures({
-        store: crashingStore,
-        keyring: testKeyring(),
-        clock: actor.clock,
-        accounts,
-      })
+      const died = await erasuresOn(crashingStore)
         .eraseRecipient(owner.app, NUMBER)
         .catch((error: Error) => error.message)
       wasKilled = died === 'killed'
@@ -437,8 +377,7 @@ eachStore('erasing a recipient', fresh => {
 
   it('finds documents that were indexed with older data keys', async () => {
     await send()
-    const accounts = { enter: async () => 'entered' as const }
-    const { eraseRecipient } = createErasures({ store, keyring: testKeyring(2, 1), clock: actor.clock, accounts })
+    const { eraseRecipient } = erasuresOn(store, entered, testKeyring(2, 1))
     expect(await eraseRecipient(owner.app, NUMBER)).to.include({ verifications: 1, counters: 1 })
   })
 })

@@ -7,7 +7,7 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { startOtpActor } from '../../../support/otp.actor.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
 const NUMBER = '+447911123456'
@@ -23,7 +23,7 @@ const LISTS = [
   'erasures',
 ]
 
-eachStore('an export of a recipient', fresh => {
+onEmbeddedStore('an export of a recipient', fresh => {
   let store: CountersignStore
   let admin: TestAdmin
   let owner: { company: string; app: string }

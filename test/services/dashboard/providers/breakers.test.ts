@@ -34,10 +34,6 @@ onEmbeddedStore('the circuit breaker of a provider', fresh => {
   }
   const at = (ago: number) => new Date(admin.clock.now() - ago).toISOString()
 
-  it('is not known before a process has reported', async () => {
-    expect(await breaker()).to.equal(null)
-  })
-
   it('is closed while every process says so', async () => {
     await report('p1', 'closed', { ago: 5_000 })
     await report('p2', 'closed', { ago: 9_000 })
@@ -60,19 +56,12 @@ onEmbeddedStore('the circuit breaker of a provider', fresh => {
     expect(await breaker('spare')).to.include({ state: 'open' })
   })
 
-  it('is forgotten when its process is dead', async () => {
+  it('is in the answer to a change too, and is forgotten when its process is dead', async () => {
     await report('p1', 'open')
+    const position = { type: 'sandbox', channel: 'sms', position: 4 }
+    const { body } = await admin.ask('PUT', `/apps/${app}/providers/main`, position)
+    expect(body.breaker).to.include({ state: 'open', processes: 1 })
     await admin.clock.advance(MINUTE)
     expect(await breaker()).to.equal(null)
-  })
-
-  it('is in the answer to a change too', async () => {
-    await report('p1', 'open')
-    const { body } = await admin.ask('PUT', `/apps/${app}/providers/main`, {
-      type: 'sandbox',
-      channel: 'sms',
-      position: 4,
-    })
-    expect(body.breaker).to.include({ state: 'open', processes: 1 })
   })
 })

@@ -226,20 +226,6 @@ eachStore('a passkey', fresh => {
       ).to.equal(201)
     })
 
-    it('is asked for live keys, and not for those of tests', async () => {
-      const { browser } = await userBrowser(admin, company, 'owner')
-      const app = (await call(browser, 'POST', `/companies/${company}/apps`, { name: 'Shop' })).body.id
-      const create = (mode: string) => call(browser, 'POST', `/apps/${app}/keys`, { kind: 'server', mode })
-      const live = (await create('live')).body.id
-      await admin.clock.advance(STEP_UP_MS)
-      expect((await call(browser, 'POST', '/me/passkeys/options')).body.type).to.equal('StepUpRequiredError')
-      expect((await create('live')).body.type).to.equal('StepUpRequiredError')
-      expect((await call(browser, 'DELETE', `/keys/${live}`)).body.type).to.equal('StepUpRequiredError')
-      const test = await create('test')
-      expect(test.status).to.equal(201)
-      expect((await call(browser, 'DELETE', `/keys/${test.body.id}`)).status).to.equal(204)
-    })
-
     it('is refused with the passkey of another user, and with a challenge of another session', async () => {
       const [{ browser, own }, { browser: otherBrowser, own: others }] = [await owner(), await owner()]
       await admin.clock.advance(STEP_UP_MS)

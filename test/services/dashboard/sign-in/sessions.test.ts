@@ -5,13 +5,13 @@ import { userContext } from '../../../../services/domain/users/documents.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../../support/admin-api.ts'
 import { type Browser, post, signIn, userBrowser } from '../../../support/dashboard-session.ts'
 import { rawDocuments } from '../../../support/raw-documents.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { keyringOf } from '../../../support/tenancy.ts'
 
 const [ADA, BOB] = TOKENS as [(typeof TOKENS)[0], (typeof TOKENS)[0]]
 const HOUR_MS = 3_600_000
 
-eachStore('a session', fresh => {
+onEmbeddedStore('a session', fresh => {
   let store: CountersignStore
   let admin: TestAdmin
   beforeEach(async () => {
@@ -82,34 +82,6 @@ eachStore('a session', fresh => {
     expect((await post(admin.url, { token: ADA.token })).status).to.equal(200)
   })
 
-  for (const body of [
-    {},
-    { code: '1' },
-    { token: 't', email: 'a@b.example' },
-    { token: 't', code: '1' },
-    { ticket: '' },
-    { ticket: 't', token: 't' },
-    { ticket: 't', email: 'a@b.example' },
-    { ticket: 't', code: '1' },
-    { link: 'x' },
-  ])
-    it(`is not begun by a body such as ${JSON.stringify(body)}`, async () => {
-      const { status, body: refusal } = await post(admin.url, body)
-      expect(status).to.equal(422)
-      expect(refusal.type).to.equal('ValidationError')
-    })
-
-  for (const email of [
-    'ada',
-    '+14155550123',
-    'ada@shop.example\r\nBcc: eve@evil.example',
-    'a@b.example, c@d.example',
-    7,
-  ])
-    it(`is not begun for ${JSON.stringify(email)}, which is no address`, async () => {
-      expect((await post(admin.url, { email: email as string })).status).to.equal(422)
-    })
-
   it('needs the CSRF token and the Origin for a change, and neither for reading', async () => {
     const browser = await signInAsOperator()
     const change = (headers: Record<string, string>) => browser.ask('POST', '/companies', { name: 'Acme' }, headers)
@@ -122,6 +94,7 @@ eachStore('a session', fresh => {
       { Origin: 'https://evil.example' },
       { Origin: `${admin.url}.evil.example` },
       { Origin: admin.url.replace('http:', 'ftp:') },
+      { 'X-CSRF-Token': (await signInAsOperator()).csrf },
     ]) {
       const { status, body } = await change(headers)
       expect(status, JSON.stringify(headers)).to.equal(403)
@@ -130,12 +103,6 @@ eachStore('a session', fresh => {
     expect((await browser.ask('GET', '/companies', undefined, { Origin: '', 'X-CSRF-Token': '' })).status).to.equal(200)
     expect((await admin.get('/companies')).body.items).to.deep.equal([])
     expect((await change({})).status).to.equal(201)
-  })
-
-  it('takes no CSRF token of another session', async () => {
-    const [one, other] = [await signInAsOperator(), await signInAsOperator()]
-    const headers = { 'X-CSRF-Token': other.csrf }
-    expect((await one.ask('POST', '/companies', { name: 'Acme' }, headers)).status).to.equal(403)
   })
 
   it('takes changes from PUBLIC_URL only, where that is set', async () => {
@@ -167,6 +134,8 @@ eachStore('a session', fresh => {
     const answer = await post(admin.url, { token: BOB.token }, { Cookie })
     expect(answer.headers.getSetCookie()[0]).not.to.include(planted.cookie)
     expect(await statusOf(planted)).to.equal(401)
+    const records = (await admin.get('/audit?action=session.end')).body.items
+    expect(records[0]).to.include({ who: 'bob', target: planted.me.session_id, outcome: 'done' })
     const chosen = 'A'.repeat(43)
     const other = await post(admin.url, { token: BOB.token }, { Cookie: `countersign_session=${chosen}` })
     expect(other.headers.getSetCookie()[0]).not.to.include(chosen)
@@ -200,13 +169,10 @@ eachStore('a session', fresh => {
 
   it('ends after twelve hours, however often it is used', async () => {
     const browser = await signInAsOperator()
-    for (let hours = 0; hours < 11; hours += 1) {
+    for (let hours = 0; hours < 12; hours += 1) {
+      expect(await statusOf(browser), `after ${hours} hours`).to.equal(200)
       await admin.clock.advance(HOUR_MS)
-      expect(await statusOf(browser)).to.equal(200)
     }
-    await admin.clock.advance(HOUR_MS - 1)
-    expect(await statusOf(browser)).to.equal(200)
-    await admin.clock.advance(1)
     expect(await statusOf(browser)).to.equal(401)
     const [session] = await store.docs('sessions').find({}, { sort: { _id: 1 }, limit: 1 })
     expect(session?.purge_at.getTime()).to.equal(admin.clock.now())
@@ -298,19 +264,6 @@ eachStore('a session', fresh => {
     ])
     const ofCompany = (await admin.get(`/audit?company_id=${company}`)).body.items
     expect(ofCompany.map((one: { action: string }) => one.action)).to.include('session.end')
-  })
-
-  it('is in the audit log also when another sign-in in the same browser ends it', async () => {
-    const former = await signInAsOperator()
-    await admin.clock.advance(1)
-    await post(admin.url, { token: BOB.token }, { Cookie: `countersign_session=${former.cookie}` })
-    const { items } = (await admin.get('/audit?limit=2')).body
-    expect(items.map(({ who, action }: { who: string; action: string }) => `${who} ${action}`)).to.have.members([
-      'bob session.end',
-      'bob session.create',
-    ])
-    const ended = items.find(({ action }: { action: string }) => action === 'session.end')
-    expect(ended).to.include({ target: former.me.session_id, outcome: 'done' })
   })
 
   /** Writes to the store as an attacker who has access to it and to no key. */

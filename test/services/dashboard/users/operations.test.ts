@@ -4,7 +4,7 @@ import { ensureConsole } from '../../../../services/domain/bootstrap/console.ts'
 import { CONSOLE_COMPANY_ID } from '../../../../services/domain/tenancy/console.ts'
 import type { UserDoc } from '../../../../services/domain/users/documents.ts'
 import { renewUserStamps } from '../../../../services/domain/users/user-stamps.ts'
-import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { type Browser, browserOfUser, userBrowser } from '../../../support/dashboard-session.ts'
 import { collectionsContaining } from '../../../support/raw-documents.ts'
@@ -63,20 +63,15 @@ eachStore('the users of a company', fresh => {
     ])
   })
 
-  it('have addresses and names that are readable in no collection and no log line', async () => {
-    await invite('ada.lovelace@shop.example', company, { name: 'Countess Lovelace' })
+  it('have addresses and names that are readable nowhere, and leave nothing but a masked address in the audit log', async () => {
+    const { id } = (await invite('ada.lovelace@shop.example', company, { name: 'Countess Lovelace' })).body
     for (const text of ['ada.lovelace', 'Countess']) {
       expect(await collectionsContaining(admin.store, text), text).to.deep.equal([])
       expect(admin.captured.output()).not.to.include(text)
     }
-  })
-
-  it('leave nothing but a masked address in the audit log once they are removed', async () => {
-    const { id } = (await invite('ada.lovelace@shop.example', company, { name: 'Countess Lovelace' })).body
-    const [stored] = (await admin.store.docs('users').get([id])).values()
-    const traces = [stored?.email, stored?.sealed_email, stored?.sealed_name]
+    const { email, sealed_email, sealed_name } = await storedUser(id)
     await admin.ask('DELETE', `/users/${id}`)
-    for (const trace of traces)
+    for (const trace of [email, sealed_email, sealed_name])
       expect(await collectionsContaining(admin.store, trace ?? ''), trace ?? '').to.deep.equal([])
     expect(await collectionsContaining(admin.store, 'a****@shop.example')).to.deep.equal(['audit'])
   })
@@ -96,17 +91,18 @@ eachStore('the users of a company', fresh => {
       expect(again.status, email).to.equal(201)
       expect(again.body).to.deep.equal({ ...first, role: 'developer', name: 'Ada', invited_until })
     }
+    const rotating = await startAdmin(admin.store, { keyring: [2, 1], clock: admin.clock })
+    const body = { email: 'ada@bücher.example', role: 'viewer' }
+    const again = await rotating.ask('POST', `/companies/${company}/users`, body)
+    expect(again.body.id, 'while data keys rotate').to.equal(first.id)
     expect(await list()).to.have.length(1)
   })
 
-  it('are not invited where they are users already', async () => {
-    await addUser(admin.store, company, 'viewer', admin.keyring, 'ada@shop.example')
-    const refused = await invite('ADA@shop.example')
+  it('are not invited where they are users already, but wherever else they are, and the answer does not tell', async () => {
+    await addUser(admin.store, company, 'viewer', admin.keyring, 'eve@shop.example')
+    const refused = await invite('EVE@shop.example')
     expect(refused.status).to.equal(409)
     expect(refused.body.detail).to.include('belongs to a user of this company already')
-  })
-
-  it('are invited wherever else they are users or invited, and the answer does not tell', async () => {
     const other = (await createTenant(admin)).company
     await addUser(admin.store, other, 'owner', admin.keyring, 'ada@shop.example')
     await invite('bob@shop.example', other)
@@ -148,14 +144,6 @@ eachStore('the users of a company', fresh => {
     expect(answers).to.deep.equal([0, 201, 201])
   })
 
-  it('are invited once while data keys rotate: an address is found under every key', async () => {
-    const during = await startAdmin(admin.store, { keyring: [2, 1], clock: admin.clock })
-    const { id } = (await invite('ada@shop.example')).body
-    const body = { email: 'ada@shop.example', role: 'viewer' }
-    expect((await during.ask('POST', `/companies/${company}/users`, body)).body.id).to.equal(id)
-    expect(await list()).to.have.length(1)
-  })
-
   it('make twenty invitations a day at most, and three to one address; operators and other companies are not counted', async () => {
     const { browser } = await userBrowser(admin, company, 'owner')
     const byOwner = (email: string) => browser.ask('POST', `/companies/${company}/users`, { email, role: 'viewer' })
@@ -179,34 +167,6 @@ eachStore('the users of a company', fresh => {
     const owner = await userBrowser(admin, company, 'owner')
     const again = await owner.browser.ask('POST', `/companies/${company}/users`, body)
     expect(again.status).to.equal(201)
-  })
-
-  const malformed: [unknown, string][] = [
-    ['ada', 'email'],
-    ['+14155550123', 'email'],
-    ['ada@shop.example\r\nBcc: eve@evil.example', 'email'],
-    ['"ada\\r\\n"@shop.example', 'email'],
-    ['Ada <ada@shop.example>', 'email'],
-    ['ada@shop.example,eve@evil.example', 'email'],
-    ['ada\u200b@shop.example', 'email'],
-    ['ada\u0000@shop.example', 'email'],
-    ['ada@127.0.0.1', 'email'],
-    [null, 'email'],
-  ]
-  for (const [email, path] of malformed)
-    it(`are not invited at ${JSON.stringify(email)}`, async () => {
-      const refused = await invite(email)
-      expect(refused.status).to.equal(422)
-      expect(errorPaths(refused)).to.deep.equal([path])
-    })
-
-  it('cannot be operators', async () => {
-    const { browser } = await userBrowser(admin, company, 'owner')
-    const path = `/companies/${company}/users`
-    expect((await browser.ask('POST', path, { email: 'eve@shop.example', role: 'operator' })).status).to.equal(422)
-    const [{ id }] = await list()
-    expect((await browser.ask('PATCH', `/users/${id}`, { role: 'operator' })).status).to.equal(422)
-    expect((await browser.ask('PATCH', `/users/${id}`, { role: 'owner', company_id: 'cmp_x' })).status).to.equal(422)
   })
 
   it('are not the console’s: its owner could read the codes of all others', async () => {
@@ -308,14 +268,6 @@ eachStore('the users of a company', fresh => {
     expect(shown).to.include({ email: ADA, role: null, company_id: null })
     expect(shown.memberships).to.deep.equal([])
     expect(shown.invitations).to.deep.equal([{ id, company_name: name, role: 'owner' }])
-    for (const path of [
-      '/companies',
-      `/companies/${company}`,
-      `/companies/${company}/users`,
-      '/audit',
-      '/verifications',
-    ])
-      expect((await browser.ask('GET', path)).status, path).to.equal(403)
     expect((await browser.ask('POST', '/sign-out')).status).to.equal(204)
     const records = (await admin.get(`/audit?company_id=${company}`)).body.items
     expect(records[0]).to.include({ action: 'invitation.create' })

@@ -88,10 +88,6 @@ describe('why a provider came first, in the timeline', () => {
     expect(told(sent('a'), calls)).to.include('delivery.sent a: The provider took over from b.')
   })
 
-  it('is the stored reason of the delivery where its call could not be recorded', () => {
-    expect(told({ ...sent('a'), because: BEST }, [])[0]).to.include('the best for this country')
-  })
-
   it('is not told of test messages', () => {
     expect(told(sent('sandbox'), [['sandbox', 'accepted']], 'test')).to.deep.equal([])
   })
@@ -102,16 +98,8 @@ describe('why a provider came first, in the timeline', () => {
       'The provider was the best for this country, and came first for 98 % of the messages. Its conversion was estimated at 80 %, less 1 % for its cost.',
     ],
     [
-      { rule: 'best', share: 0.98, conversion: 0.796, less: 0 },
-      'The provider was the best for this country, and came first for 98 % of the messages. Its conversion was estimated at 80 %, less 0 % for its cost.',
-    ],
-    [
       { rule: 'explored', share: 0.02, conversion: 0.9, less: 1.25 },
       'The provider came first to learn about it, as for 2 % of the messages. Its conversion was estimated at 90 %, less 125 % for its cost.',
-    ],
-    [
-      { rule: 'explored', share: 0.02, conversion: 0.5 },
-      'The provider came first to learn about it, as for 2 % of the messages. Its conversion was estimated at 50 %.',
     ],
     [
       { rule: 'probe', share: 0.5, conversion: 0.075 },

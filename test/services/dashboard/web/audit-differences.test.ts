@@ -39,12 +39,6 @@ describe('the differences of two states', () => {
     expect(shown(null, null)).to.deep.equal([])
   })
 
-  it('show a list of plain values as one value', () => {
-    expect(shown({ order: ['sms', 'email'] }, { order: ['email', 'sms'] })).to.deep.equal([
-      ['order', ['sms', 'email'], ['email', 'sms']],
-    ])
-  })
-
   it('compare members of a list by their id or name', () => {
     const before = {
       keys: [

@@ -24,10 +24,6 @@ describe('the times of a chart', () => {
     expect(timeZoneOf(timesOf(HOUR_MS, 24))).to.equal(undefined)
   })
 
-  it('name the beginning and the end of an hour', () => {
-    expect(formatBucket(timesOf(HOUR_MS, 24))(START)).to.match(/\d:00.*–.*\d:00/)
-  })
-
   it('have steps that are not shorter than a bucket, from short to long', () => {
     fc.assert(
       fc.property(fc.constantFrom(1, 6, 24), fc.integer({ min: 1, max: 200 }), (hours, count) => {

@@ -91,11 +91,6 @@ describe('the form of a provider', () => {
 
   const TWILIO = { account_sid: 'AC11111111111111111111111111111111', auth_token: 'old', from: '+1' }
 
-  it('replaces a secret that is typed', () => {
-    const form = withText(formOf('twilio', shown('twilio', TWILIO)), 'auth_token', 'new')
-    expect(stored('twilio', TWILIO, form)).to.deep.equal({ ...TWILIO, auth_token: 'new' })
-  })
-
   it('removes a secret only when told so', () => {
     const raw = { url: 'https://g.example/', secret: 's' }
     const form = formOf('http', shown('http', raw))
@@ -157,14 +152,6 @@ describe('the form of a provider', () => {
       })
     })
 
-    it('keeps the value of a header that the other has changed, beside one that is added', () => {
-      const theirs = { ...READ, headers: { ...READ.headers, Authorization: 'theirs' } }
-      expect(saved(rows => [...rows, header('b', '2')], theirs)).to.deep.equal({
-        ...READ,
-        headers: { Authorization: 'theirs', a: '1', b: '2' },
-      })
-    })
-
     it('has one row of a header that both have changed or added, with the value that was typed', () => {
       const theirs = { ...READ, method: 'PUT', headers: { ...READ.headers, Authorization: 'theirs', B: 'theirs' } }
       expect(saved(rows => [...typed(rows), header(' b ', '2')], theirs)).to.deep.equal({
@@ -172,24 +159,6 @@ describe('the form of a provider', () => {
         headers: { Authorization: 'mine', a: '1', b: '2' },
       })
     })
-
-    it('lacks headers that either has removed', () => {
-      const theirs = { ...READ, headers: { a: '1' } }
-      expect(saved(rows => rows.filter(({ name }) => name !== 'a'), theirs)).to.deep.equal({ ...READ, headers: {} })
-    })
-
-    it('has no fingerprint of a value that the other has removed', () => {
-      const before = formOf('http', shown('http', READ))
-      const form = { ...before, headers: typed(before.headers) }
-      const { headers } = rebaseForm(before, form, formOf('http', shown('http', { url: READ.url })))
-      expect(headers).to.deep.equal([header('Authorization', 'mine')])
-    })
-  })
-
-  it('says what is wrong with a body that is not JSON', () => {
-    const form = withText(formOf('http', null), 'body', '{ "to": ')
-    expect(configOf('http', form).problems.get('body')).to.match(/^is not JSON/)
-    expect(configOf('http', formOf('http', null)).config).to.deep.equal({})
   })
 
   it('sends a number as a number, and what is none as it was typed, for the server to refuse', () => {

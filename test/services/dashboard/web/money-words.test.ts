@@ -9,20 +9,14 @@ import {
 const spaced = (text: string): string => text.replaceAll('\u202f', ' ')
 
 describe('a ledger entry in words', () => {
-  for (const kind of ['credit', 'hold', 'refund', 'void', 'recharge'] as const)
-    it(`names the kind ${kind}`, () =>
-      expect(entryText({ kind, micros: 1 }))
-        .to.match(/^[A-Z]/)
-        .and.not.equal(kind))
+  it('tells a message that stays paid from one that was never made', () => {
+    expect(entryText({ kind: 'void', micros: 5 })).to.equal('Given back: the message was never made')
+    expect(entryText({ kind: 'void', micros: 0 })).to.equal('Stays paid: the message was sent, and erased later')
+  })
 
   it('tells a credit that is taken back', () => {
     expect(entryText({ kind: 'credit', micros: 5 })).to.equal('Credit')
     expect(entryText({ kind: 'credit', micros: -5 })).to.equal('Credit taken back')
-  })
-
-  it('tells a message that stays paid from one that was never made', () => {
-    expect(entryText({ kind: 'void', micros: 5 })).to.equal('Given back: the message was never made')
-    expect(entryText({ kind: 'void', micros: 0 })).to.equal('Stays paid: the message was sent, and erased later')
   })
 })
 
@@ -41,36 +35,19 @@ describe('a reconciliation in words', () => {
     )
   })
 
-  it('says how much differs', () => {
-    expect(reconciliationText({ ...good, problems: ['entry 1 is missing'] })).to.equal('1 contradiction was found.')
-    expect(reconciliationText({ ...good, problems: ['a', 'b'] })).to.equal('2 contradictions were found.')
-    expect(reconciliationText({ ...good, sum: 5_000_000 })).to.equal(
-      'The entries come to 5.00, and the balance is 4.96.',
-    )
-  })
-
   // As services/dashboard/money/reconcile.ts words them.
   for (const [problem, words] of [
     ['entry 3 is missing', 'Entry 3 of the ledger is missing.'],
     ['entry 3 leaves 40000, not -500000', 'Entry 3 says a balance of 0.04, and the entries so far come to −0.50.'],
-    ['entry 3 overdraws', 'Entry 3 takes the balance below zero.'],
     ['the balance is 1000000, its entries come to 0', 'The balance is 1.00, and its entries come to 0.00.'],
     [
       'cap app_1:GB:2030-01-01 has counted 5, not 0',
       'The spend cap app_1:GB:2030-01-01 has counted 0.000005, and its charges come to 0.00.',
     ],
-    ['dlv_1: costs 40000, held is 0', 'The message dlv_1 costs 0.04, and 0.00 was charged for it.'],
-    ['dlv_1: failed and not given back', 'The message dlv_1 failed, and its price was not given back.'],
-    [
-      'dlv_1: given back, and delivered',
-      'The price of the message dlv_1 was given back, and the message is delivered.',
-    ],
     [
       'dlv_1: not charged again',
       'The code of the message dlv_1 was entered after its refund, and the message was not charged again.',
     ],
-    ['dlv_1: charged again, and delivered', 'The message dlv_1 was charged again without need: it is delivered.'],
-    ['dlv_1: held for, and there is none', 'The message dlv_1 was charged, and there is no such message.'],
     ['something new', 'something new'],
   ] as const)
     it(`"${problem}" is "${words}"`, () => expect(spaced(problemText(problem))).to.equal(words))

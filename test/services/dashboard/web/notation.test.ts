@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { lines, optionalText, percent, wholeNumber } from '../../../../services/dashboard/web/data/notation.ts'
+import { amount, percent, wholeNumber } from '../../../../services/dashboard/web/data/notation.ts'
 
 describe('how a value is written in a field', () => {
   it('a whole number', () => {
@@ -18,17 +18,14 @@ describe('how a value is written in a field', () => {
     for (const text of ['', '-1', 'half']) expect(percent.parse(text), text).to.equal(null)
   })
 
-  it('one value per line', () => {
-    expect(lines.parse(' https://a.example \n\nhttps://b.example\n')).to.deep.equal([
-      'https://a.example',
-      'https://b.example',
-    ])
-    expect(lines.parse('')).to.deep.equal([])
-  })
-
-  it('nothing for none', () => {
-    expect(optionalText.parse('  ')).to.equal(null)
-    expect(optionalText.format(null)).to.equal('')
-    expect(optionalText.parse(' example.com ')).to.equal('example.com')
+  it('an amount, with a point or a comma', () => {
+    for (const [micros, text] of [
+      [25_000_000, '25'],
+      [290_000, '0.29'],
+      [123_456_789_123_456, '123456789.123456'],
+    ] as const)
+      expect([amount.format(micros), amount.parse(text)]).to.deep.equal([text, micros])
+    expect(amount.parse(' 0,5 ')).to.equal(500_000)
+    for (const text of ['', '-1', '1.2345678', 'many', '1 000']) expect(amount.parse(text), text).to.equal(null)
   })
 })

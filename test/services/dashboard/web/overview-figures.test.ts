@@ -6,15 +6,10 @@ import {
   compareSeconds,
   compareShares,
 } from '../../../../services/dashboard/web/screens/overview/comparison.ts'
-import { type CountedRow, isEmpty, sumRows } from '../../../../services/dashboard/web/screens/overview/figures.ts'
+import { type CountedRow, sumRows } from '../../../../services/dashboard/web/screens/overview/figures.ts'
 import { deliveryRateWords } from '../../../../services/dashboard/web/screens/overview/messages.ts'
 import { partsOf, periodOf, RANGES, startsOf } from '../../../../services/dashboard/web/screens/overview/period.ts'
-import {
-  type BucketRow,
-  fillBuckets,
-  nameOfValue,
-  splitRows,
-} from '../../../../services/dashboard/web/screens/overview/split.ts'
+import { type BucketRow, fillBuckets, splitRows } from '../../../../services/dashboard/web/screens/overview/split.ts'
 
 const NOW = Date.UTC(2030, 5, 15, 13, 20)
 const HOUR_MS = 3_600_000
@@ -67,12 +62,6 @@ describe('the sum of rows', () => {
       { ...NOTHING, started: 9, delivered: 1, messages_failed: 3, approved: 0 },
     ]
     expect(sumRows(rows)).to.include({ started: 10, approved: 1, conversion: 0.1, deliveryRate: 0.4, seconds: 9 })
-  })
-
-  it('has no share and no time without sends', () => {
-    expect(sumRows([])).to.include({ started: 0, conversion: null, deliveryRate: null, seconds: null })
-    expect(isEmpty(sumRows([NOTHING]))).to.equal(true)
-    expect(isEmpty(sumRows([{ ...NOTHING, refused: 1 }]))).to.equal(false)
   })
 
   it('has messages that are queued, without a receipt, delivered or failed, and a rate of those with a known outcome', () => {
@@ -219,15 +208,6 @@ describe('buckets of the overview', () => {
         expect(sends).to.deep.equal([...sends].sort((a, b) => b - a))
       }),
     )
-  })
-
-  it('have names of channels, of countries and of what has none', () => {
-    expect(nameOfValue('channel', 'whatsapp')).to.equal('WhatsApp')
-    expect(nameOfValue('country', 'DE')).to.equal('Germany')
-    expect(nameOfValue('country', '!!')).to.equal('!!')
-    expect(nameOfValue('country', '*')).to.equal('All others')
-    expect(nameOfValue('provider', 'main-sms')).to.equal('main-sms')
-    expect(nameOfValue('channel', null)).to.equal('No channel')
   })
 })
 

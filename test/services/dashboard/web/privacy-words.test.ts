@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import {
   erasureReport,
   foundSentence,
-  maskTyped,
   recipientProblem,
 } from '../../../../services/dashboard/web/screens/privacy/erasure-report.ts'
 import { isRotating, rotationSentence } from '../../../../services/dashboard/web/screens/privacy/rotation-words.ts'
@@ -22,11 +21,6 @@ const NOTHING = {
 }
 
 describe('an erasure in words', () => {
-  it('says nothing of what was not there', () => {
-    expect(erasureReport(NOTHING)).to.deep.equal([])
-    expect(erasureReport({ ...NOTHING, counters: 1 })).to.deep.equal(['1 counter of limits'])
-  })
-
   it('names every kind of data that was erased', () => {
     const counts = Object.fromEntries(Object.keys(NOTHING).map((kind, index) => [kind, index + 2]))
     const report = erasureReport(counts as typeof NOTHING)
@@ -48,11 +42,6 @@ describe('an erasure in words', () => {
     expect(foundSentence('+1****01', 100, true)).to.equal('There are at least 100 verifications of +1****01.')
   })
 
-  it('masks a recipient that the API has not masked', () => {
-    expect(maskTyped(' ada@example.com ')).to.equal('a****@example.com')
-    expect(maskTyped('+44 7911 123456')).to.equal('****56')
-  })
-
   it('asks for the country code of a number', () => {
     for (const right of ['+447911123456', '00447911123456', '(+44) 7911 123456', 'ada@example.com'])
       expect(recipientProblem(right), right).to.equal(undefined)
@@ -68,19 +57,5 @@ describe('the rotation of data keys in words', () => {
       'Everything is sealed with k2. The other keys can be removed from DATA_KEYS.',
     )
     expect(isRotating(done)).to.equal(false)
-  })
-
-  it('says that it is under way', () => {
-    for (const state of ['waiting', 'running'] as const) {
-      const rotation = { data_keys: ['k2', 'k1'], rotation: { state } }
-      expect(isRotating(rotation)).to.equal(true)
-      expect(rotationSentence(rotation)).to.contain('k2').and.not.to.contain('removed')
-    }
-  })
-
-  it('says that there is nothing to rotate', () => {
-    const idle = { data_keys: ['k1'], rotation: null }
-    expect(isRotating(idle)).to.equal(false)
-    expect(rotationSentence(idle)).to.equal('There is one key, k1, and nothing to rotate.')
   })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { callbackAddress, suggestName } from '../../../../services/dashboard/web/screens/providers/provider-names.ts'
+import { suggestName } from '../../../../services/dashboard/web/screens/providers/provider-names.ts'
 import {
   type Placed,
   positionsAfterMove,
@@ -22,13 +22,6 @@ const orderAfter = (all: Placed[], name: string, step: Step): string[] => {
 }
 
 describe('the order of providers', () => {
-  it('swaps two neighbours and leaves the others', () => {
-    const all = at(['a', 0], ['b', 4], ['c', 9])
-    expect(positionsAfterMove(all, 'c', 'up')).to.deep.equal(at(['c', 4], ['b', 9]))
-    expect(orderAfter(all, 'c', 'up')).to.deep.equal(['a', 'c', 'b'])
-    expect(orderAfter(all, 'a', 'down')).to.deep.equal(['b', 'a', 'c'])
-  })
-
   it('counts anew where positions are equal', () => {
     const all = at(['a', 3], ['b', 3], ['c', 3])
     expect(orderAfter(all, 'c', 'up')).to.deep.equal(['a', 'c', 'b'])
@@ -86,9 +79,5 @@ describe('the name of a new provider', () => {
   it('is that of its type, with a number where it is taken', () => {
     expect(suggestName('whatsapp_cloud', [])).to.equal('whatsapp-cloud')
     expect(suggestName('http', ['http', 'http-2'])).to.equal('http-3')
-  })
-
-  it('is in the address of callbacks', () => {
-    expect(callbackAddress('https://otp.example', 'app_1', 'main')).to.equal('https://otp.example/callbacks/app_1/main')
   })
 })

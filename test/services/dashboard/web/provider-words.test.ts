@@ -1,29 +1,7 @@
 import { expect } from 'chai'
-import {
-  breakerWords,
-  deletionWords,
-  testWords,
-} from '../../../../services/dashboard/web/screens/providers/provider-words.ts'
+import { deletionWords, testWords } from '../../../../services/dashboard/web/screens/providers/provider-words.ts'
 
-const SINCE = '2030-01-31T12:00:00.000Z'
 const NOTHING = { http_status: null, vendor_code: null, vendor_text: null, ms: 3 }
-
-describe('the words about a breaker', () => {
-  it('tell each state', () => {
-    const words = (state: 'closed' | 'half_open' | 'open', processes = 1) =>
-      breakerWords({ state, since: SINCE, processes }, 'twilio', false)
-    expect(words('closed')).to.include({ state: 'Not paused', tone: 'good', showsSince: false })
-    expect(words('open')).to.include({ state: 'Paused after failures', tone: 'bad', showsSince: true })
-    expect(words('half_open')).to.include({ state: 'Being tested', tone: 'warning' })
-    expect(words('open').explanation).not.to.include('processes')
-    expect(words('open').explanation).to.include('take the next provider')
-    const alone = breakerWords({ state: 'open', since: SINCE, processes: 1 }, 'twilio', true)
-    expect(alone.explanation).to.include('No other provider sends')
-    expect(words('open', 3).explanation).to.include('In 3 processes.')
-    expect(breakerWords(null, 'twilio', true)).to.include({ state: 'Not used lately', tone: 'neutral' })
-    expect(breakerWords(null, 'sandbox', true)).to.include({ state: 'Sandbox', explanation: null })
-  })
-})
 
 describe('the words about a deletion', () => {
   const [sms, email] = [
@@ -43,13 +21,6 @@ describe('the words about a deletion', () => {
 describe('the words about a test', () => {
   const words = (test: object, type: 'twilio' | 'smtp' | 'sandbox' = 'twilio') =>
     testWords({ outcome: 'refused', ...NOTHING, ...test }, type, '+14155552671')
-
-  it('say that the message is on its way', () => {
-    const { tone, title, sentences } = words({ outcome: 'accepted', http_status: 201 })
-    expect([tone, title]).to.deep.equal(['good', 'The vendor accepted the message'])
-    expect(sentences.join()).to.include('+14155552671')
-    expect(words({ outcome: 'accepted' }, 'sandbox').sentences.join()).to.include('sends none')
-  })
 
   it('quote a refusal, and say what to look at', () => {
     const refused = words({ http_status: 401, vendor_code: '20003', vendor_text: 'Authenticate' })

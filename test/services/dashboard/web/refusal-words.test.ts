@@ -2,7 +2,6 @@
 import { expect } from 'chai'
 import { ERROR_TYPES } from '../../../../machines/errors.ts'
 import {
-  isRefusalType,
   REFUSAL_TYPES,
   refusalWords,
   scopeText,
@@ -29,9 +28,4 @@ describe('the words of a refusal', () => {
       expect(scopeText(scope)).to.match(/^[A-Z].{10,}\.$/)
       expect(refusalWords('RateLimitExceededError', scope).means).to.equal(scopeText(scope))
     })
-
-  it('tell a type from any other text', () => {
-    expect(isRefusalType('GeoBlockedError')).to.equal(true)
-    expect(isRefusalType('toString')).to.equal(false)
-  })
 })

@@ -1,11 +1,10 @@
 import { expect } from 'chai'
-import { moveTo, placeAt } from '../../../../services/dashboard/web/data/order.ts'
+import { placeAt } from '../../../../services/dashboard/web/data/order.ts'
 import {
   byPlace,
   orderWords,
   providerWords,
   type RoutePreview,
-  recipientOf,
   sendOutcome,
   verdictOf,
 } from '../../../../services/dashboard/web/screens/routing/route-words.ts'
@@ -31,13 +30,6 @@ const SERVER = { mode: 'live', kind: 'server', publishableSend: false } as const
 const DEVICE = { mode: 'live', kind: 'publishable', publishableSend: false } as const
 
 describe('the order of channels', () => {
-  it('moves an item to a place, and no further than an end', () => {
-    expect(moveTo(['a', 'b', 'c'], 'c', 0)).to.deep.equal(['c', 'a', 'b'])
-    expect(moveTo(['a', 'b', 'c'], 'a', 1)).to.deep.equal(['b', 'a', 'c'])
-    expect(moveTo(['a', 'b', 'c'], 'a', -1)).to.deep.equal(['a', 'b', 'c'])
-    expect(moveTo(['a', 'b', 'c'], 'b', 9)).to.deep.equal(['a', 'c', 'b'])
-  })
-
   it('finds the place of a dragged row by the middles of the others', () => {
     expect([5, 25, 35, 99].map(y => placeAt(y, [20, 30, 40]))).to.deep.equal([0, 1, 2, 3])
   })
@@ -95,10 +87,5 @@ describe('the explanation of a route, in words', () => {
     expect(providerWords('email', SERVER, null, providers)).to.equal('mail')
     expect(providerWords('telegram', SERVER, 'GB', providers)).to.equal('no provider')
     expect(providerWords('sms', { mode: 'test' }, 'GB', providers)).to.match(/^the sandbox/)
-  })
-
-  it('takes numbers as people write them', () => {
-    expect(recipientOf(' +55 (11) 98765-4321 ')).to.equal('+5511987654321')
-    expect(recipientOf(' a.b-c@example.com ')).to.equal('a.b-c@example.com')
   })
 })

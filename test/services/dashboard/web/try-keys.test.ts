@@ -26,10 +26,6 @@ describe('the keys of Try it that a new one replaces', () => {
     expect(isReplaced({ id: MADE.id })).to.equal(false)
   })
 
-  it('are never those that this browser has not made', () => {
-    expect(isReplaced({}, false)).to.equal(false)
-  })
-
   it('are never those of another name or mode, nor revoked ones', () => {
     expect(isReplaced({ name: 'Backend' })).to.equal(false)
     expect(isReplaced({ name: null })).to.equal(false)

@@ -33,15 +33,6 @@ describe('a request of Try it as a developer writes it', () => {
     ])
   })
 
-  it('has no body where there is none', () => {
-    expect(argumentsOf(sampleOf('curl', ORIGIN, statusRequest('otp_1')(KEY)))).to.deep.equal([
-      '-s',
-      'https://otp.example/api/v1/otp/otp_1',
-      '-H',
-      'authorization: Bearer sk_test_abc',
-    ])
-  })
-
   it('is a call of the TypeScript client that makes the same request', async () => {
     const sample = sampleOf('TypeScript', ORIGIN, resendRequest('otp_1', 'telegram')(KEY))
     const calls: unknown[] = []

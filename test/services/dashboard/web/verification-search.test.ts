@@ -46,18 +46,6 @@ describe('the search in the address of the verifications', () => {
     )
   })
 
-  it('is the bare path when nothing is searched for', () => {
-    expect(addressOf(EMPTY_SEARCH)).to.equal('/verifications')
-    expect(addressOf({ ...EMPTY_SEARCH, tab: 'refusals' })).to.equal('/verifications?tab=refusals')
-    expect(addressOf({ ...EMPTY_SEARCH, status: 'failed' })).to.equal('/verifications?status=failed')
-  })
-
-  it('keeps the plus of a number', () => {
-    expect(addressOf({ ...EMPTY_SEARCH, recipient: '+44 7911 123456' })).to.equal(
-      '/verifications?recipient=%2B44+7911+123456',
-    )
-  })
-
   it('leaves out what the API would refuse', () => {
     const query = {
       status: 'gone',

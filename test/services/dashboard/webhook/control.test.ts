@@ -103,14 +103,6 @@ onEmbeddedStore('the control of a webhook', fresh => {
     await harness.soon(() => expectStatus(harness, id, 'delivered'))
   })
 
-  it('sends a test event like any other event', async () => {
-    const id = await harness.control.test({ app_id: 'app_shop', company_id: 'cmp_acme' })
-    await harness.soon(() => expectStatus(harness, id ?? '', 'delivered'))
-    const [call] = harness.callsOf(id ?? '')
-    expect(JSON.parse(call?.body ?? '')).to.deep.equal({ id, type: 'webhook.test', payload: { app_id: 'app_shop' } })
-    expect(call?.headers['x-webhook-mode']).to.equal('test')
-  })
-
   it('sends a test event to an endpoint that is newer than the actor’s cache', async () => {
     await harness.emitEvent('app_bare')
     await harness.addEndpoint('app_bare')

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { newId } from '../../../../infra/ids.ts'
 import { type EventDoc, eventAnswerContext } from '../../../../services/domain/webhooks/documents.ts'
 import { type NewEventFields, newEvent } from '../../../../services/domain/webhooks/new-event.ts'
-import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 eachStore('webhook events for an operator', fresh => {
@@ -138,23 +138,17 @@ eachStore('webhook events for an operator', fresh => {
       expect((await admin.get(`/events/${id}`)).status, id).to.equal(404)
   })
 
-  it('are filtered by verification and by the states failed and held, page by page', async () => {
+  it('are filtered by verification and by state, page by page', async () => {
     const { app } = await createTenant(admin)
-    const of = (otp_id: string) => ({ payload: { otp_id } })
-    await insert(
-      event('evt_1', app, { ...of('otp_1'), status: 'failed' }),
-      event('evt_2', app, { ...of('otp_2'), status: 'delivered' }),
-      event('evt_3', app, { ...of('otp_1'), status: 'held' }),
-      event('evt_4', app, { ...of('otp_2'), status: 'failed' }),
-      event('evt_5', app, { ...of('otp_1'), status: 'pending' }),
-    )
-    expect(await ids(`/apps/${app}/events?otp_id=otp_1`)).to.deep.equal(['evt_5', 'evt_3', 'evt_1'])
-    expect(await ids(`/apps/${app}/events?status=failed`)).to.deep.equal(['evt_4', 'evt_1'])
+    const of = (nth: number, otp_id: string, status: EventDoc['status']) =>
+      event(`evt_${nth}`, app, { payload: { otp_id }, status })
+    await insert(of(1, 'otp_1', 'failed'), of(2, 'otp_2', 'failed'), of(3, 'otp_1', 'held'), of(5, 'otp_1', 'pending'))
+    expect(await ids(`/apps/${app}/events?status=failed`)).to.deep.equal(['evt_2', 'evt_1'])
     expect(await ids(`/apps/${app}/events?status=held`)).to.deep.equal(['evt_3'])
     expect(await ids(`/apps/${app}/events?status=failed&otp_id=otp_1`)).to.deep.equal(['evt_1'])
     const first = (await admin.get(`/apps/${app}/events?otp_id=otp_1&limit=2`)).body
+    expect(first.items.map(({ id }: { id: string }) => id)).to.deep.equal(['evt_5', 'evt_3'])
     expect(await ids(`/apps/${app}/events?otp_id=otp_1&limit=2&cursor=${first.next_cursor}`)).to.deep.equal(['evt_1'])
-    expect(errorPaths(await admin.get(`/apps/${app}/events?status=lost`))).to.deep.equal(['status'])
   })
 
   it('are searched by type, state, mode, time, event and endpoint, and these together', async () => {
@@ -195,22 +189,6 @@ eachStore('webhook events for an operator', fresh => {
     const other = await createTenant(admin)
     expect(await ids(`/apps/${other.app}/events?event_id=${d}`), 'of another app').to.deep.equal([])
     expect((await admin.get(`/apps/${other.app}/events?endpoint_id=${second}`)).status).to.equal(404)
-    for (const [query, path] of [
-      ['type=otp.lost', 'type'],
-      ['mode=both', 'mode'],
-      ['since=2030-01-02T00:00:00Z&until=2030-01-01T00:00:00Z', 'until'],
-    ])
-      expect(errorPaths(await admin.get(`/apps/${app}/events?${query}`))).to.deep.equal([path])
-  })
-
-  it('are sent again one by one', async () => {
-    const { app } = await createTenant(admin)
-    await endpoint(app)
-    await insert(event('evt_1', app, { status: 'failed', round: 1, tries: 8, attempts: [] }))
-    const { status, body } = await admin.ask('POST', '/events/evt_1/replay')
-    expect([status, body.id, body.status, body.round]).to.deep.equal([200, 'evt_1', 'pending', 2])
-    expect(admin.published).to.have.length(1)
-    expect((await records('event.replay'))[0]).to.include({ target: 'evt_1', outcome: 'done' })
   })
 
   it('of test mode are told by their ids, in one list with the live ones, in the order of time', async () => {
@@ -256,19 +234,6 @@ eachStore('webhook events for an operator', fresh => {
     await admin.clock.advance(10_000)
     expect((await again({ since })).body).to.deep.equal({ replayed: 2 })
     expect((await records('events.replay')).length).to.equal(3)
-  })
-
-  it('are not sent again for an invalid request', async () => {
-    const { app } = await createTenant(admin)
-    await endpoint(app)
-    const again = (body?: unknown) => admin.ask('POST', `/apps/${app}/events/replay`, body)
-    expect((await again({})).body.errors).to.deep.equal([{ path: 'since', message: 'is required' }])
-    expect(errorPaths(await again({ since: 'yesterday' }))).to.deep.equal(['since'])
-    expect(errorPaths(await again({ since: '2030-01-01' }))).to.deep.equal(['since'])
-    for (const since of [1e300, Number.MAX_SAFE_INTEGER, -1, 1.5, null, {}])
-      expect(errorPaths(await again({ since }))).to.deep.equal(['since'])
-    expect(errorPaths(await again({ since: NOW, until: NOW }))).to.deep.equal(['until'])
-    expect(await records('events.replay')).to.deep.equal([])
   })
 
   it('are not sent again without an endpoint', async () => {
