@@ -5,7 +5,6 @@ import type { Check } from '../../infra/http/health.ts'
 import { type Countersign, startCountersign } from '../support/countersign.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { type Flow, freshNumber, startFlow, type Tenant } from '../support/flow.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { createRunningClock } from '../support/running-clock.ts'
 
 const MINUTE_MS = 60_000
@@ -80,66 +79,5 @@ onRealEngines('an OTP process beside one with the right clock', { AMQP_URL, MONG
       expect(await flow.countersign.engines.broker.depth('otp.calls')).to.include({ consumers: 1 }),
     )
     await expectAllDelivered()
-  })
-})
-
-/** The clock of a machine that is set: `now` jumps, and timers run on. The comparison that is due each minute runs as soon as it is set. */
-function createSettableClock(): Clock & { set(offsetMs: number): void } {
-  let offset = 0
-  const everyMinute = new Set<() => void>()
-  return {
-    now: () => Date.now() + offset,
-    after(ms, task) {
-      if (ms !== MINUTE_MS) return systemClock.after(ms, task)
-      everyMinute.add(task)
-      return () => void everyMinute.delete(task)
-    },
-    set(offsetMs) {
-      offset = offsetMs
-      const due = [...everyMinute]
-      everyMinute.clear()
-      for (const task of due) task()
-    },
-  }
-}
-
-onRealEngines('a webhook process beside one with the right clock', { AMQP_URL, MONGODB_URL }, () => {
-  it('calls no endpoint once its clock is wrong, and the other one sends what it had taken', async () => {
-    const arrived: { id: string; at: number }[] = []
-    let answer: (() => void) | undefined
-    const answered = new Promise<void>(resolve => {
-      answer = resolve
-    })
-    const receiver = await startReceiver(async ({ body, headers }, response) => {
-      arrived.push({ id: JSON.parse(body.toString()).id, at: Number(headers['webhook-timestamp']) * 1000 })
-      await answered
-      response.end()
-    })
-    const flow = await startFlow({ engines: 'real', env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
-    const { site, config } = flow.countersign
-    const clock = createSettableClock()
-    const delays = { CHANNEL_BACKOFF: config.backoff.channel.join(), WEBHOOK_BACKOFF: config.backoff.webhook.join() }
-    const env = { ...delays, ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
-    const options = { engines: 'real' as const, site, env, roles: ['webhook'], clock, storeHasOwnTime: true }
-    const second = await startCountersign(options)
-    try {
-      const { app } = await flow.createTenant()
-      await flow.admin('PUT', `/apps/${app}/webhook`, { url: `http://127.0.0.1:${receiver.port}/hooks` })
-      const sendTest = async () => (await flow.admin('POST', `/apps/${app}/webhook/test`)).body.event_id as string
-      const ids = await Promise.all(Array.from({ length: 80 }, sendTest))
-      // Both processes have as many calls under way as one endpoint may have.
-      await flow.eventually(() => expect(arrived).to.have.length(32))
-      clock.set(HOUR_MS)
-      await flow.eventually(async () => expect((await fetch(`${second.url}/readyz`)).status).to.equal(503))
-      answer?.()
-      await flow.eventually(() => expect(new Set(arrived.map(({ id }) => id)).size).to.equal(ids.length))
-      expect(arrived, 'each once').to.have.length(ids.length)
-      for (const { at } of arrived) expect(at, 'signed by the right clock').to.be.closeTo(Date.now(), 60_000)
-    } finally {
-      answer?.()
-      await second.stop()
-      await flow.stop()
-      await receiver.close()
-    }
   })
 })

@@ -4,13 +4,15 @@ import { expect } from 'chai'
 import { type Answer, createCaller, refusal } from '../support/api-caller.ts'
 import { startCountersign } from '../support/countersign.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
-import { describeLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
+import { describeLiveFlowOnce, PUBLIC_URL } from '../support/live-flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
-import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
+import { itOnceOf } from '../support/site.ts'
+import { startHttpGateway } from '../support/vendors/http-gateway.ts'
 
 const REFUSED = { type: 'HTTPException', status: 401, code: 'invalid_key' }
 
 describeFlow('a closed app', (flow, engines) => {
+  const itOnce = itOnceOf(engines)
   const setClosed = async (path: string, closed: boolean): Promise<void> => {
     const answer = await flow.admin('PATCH', path, { closed })
     expect(answer.status).to.equal(200)
@@ -19,7 +21,7 @@ describeFlow('a closed app', (flow, engines) => {
   }
   const same = ({ body }: Answer) => ({ ...body, request_id: '' })
 
-  it('has every operation of its keys refused within five seconds, in the words for an unknown key', async () => {
+  itOnce('has every operation refused in the words for an unknown key, until it is reopened', async () => {
     const { app, server, device } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     await setClosed(`/apps/${app}`, true)
@@ -37,19 +39,11 @@ describeFlow('a closed app', (flow, engines) => {
       expect(refusal(answer)).to.deep.equal(REFUSED)
       expect(same(answer)).to.deep.equal(unknown)
     }
-  })
-
-  it('continues where it was when it is reopened', async () => {
-    const { app, server } = await flow.createTenant()
-    const { otp_id, code } = await flow.startVerification(server)
-    await setClosed(`/apps/${app}`, true)
-    expect((await server.verify(otp_id, code)).status).to.equal(401)
     await setClosed(`/apps/${app}`, false)
     expect((await server.verify(otp_id, code)).body).to.include({ status: 'approved', matched: true })
-    expect((await server.send(freshNumber())).status).to.equal(200)
   })
 
-  it('has its receipts counted and its events stored, and operators read what it did', async () => {
+  itOnce('has its receipts counted and its events stored, and operators read what it did', async () => {
     const { app, server } = await flow.createTenant()
     const to = freshNumber()
     const { body } = await server.send(to)
@@ -58,13 +52,11 @@ describeFlow('a closed app', (flow, engines) => {
     await flow.eventually(async () =>
       expect((await flow.events(app)).map(({ type }) => type)).to.deep.equal(['delivery.delivered']),
     )
-    const { body: timeline } = await flow.admin('GET', `/verifications/${body.otp_id}`)
-    expect(timeline).to.include({ otp_id: body.otp_id, status: 'pending' })
     expect(await flow.inbox(to)).to.have.length(1)
-    expect((await flow.admin('GET', `/apps/${app}`)).body.id).to.equal(app)
+    expect((await flow.admin('GET', `/verifications/${body.otp_id}`)).body).to.include({ status: 'pending' })
   })
 
-  it('does not close the other apps of its company; a closed company closes all of them', async () => {
+  itOnce('does not close the other apps of its company; a closed company closes all of them', async () => {
     const closed = await flow.createTenant()
     const other = await flow.createTenant({}, closed.company)
     const stranger = await flow.createTenant()
@@ -79,54 +71,52 @@ describeFlow('a closed app', (flow, engines) => {
     expect((await closed.server.send(freshNumber())).status, 'the app itself stays closed').to.equal(401)
   })
 
-  for (const what of ['app', 'company'] as const)
-    it(`${what === 'app' ? 'takes' : 'leaves alone'} what users write while the ${what} is closed`, async () => {
-      const settings = (mode: string) => ({
+  itOnce('has what its users write taken; that of a closed company is left alone', async () => {
+    const open = async (mode: string) => {
+      const tenant = await flow.createTenant({
         channels: { whatsapp: { mode, business_number: '+15550001111' } },
         routing: { default: ['whatsapp'] },
       })
-      const open = async (mode: string) => {
-        const tenant = await flow.createTenant(settings(mode))
-        const from = freshNumber()
-        const { body } = await tenant.server.send(from)
-        const text = new URL(body.action_url).searchParams.get('text') ?? ''
-        const path = what === 'app' ? `/apps/${tenant.app}` : `/companies/${tenant.company}`
-        const write = () => flow.admin('POST', '/sandbox/inbound', { app_id: tenant.app, from, text })
-        return { ...tenant, otp_id: String(body.otp_id), from, path, write }
+      const from = freshNumber()
+      const { body } = await tenant.server.send(from)
+      const text = new URL(body.action_url).searchParams.get('text') ?? ''
+      const write = async () => {
+        const { status } = await flow.admin('POST', '/sandbox/inbound', { app_id: tenant.app, from, text })
+        expect(status).to.equal(200)
       }
-      const [approves, fetches] = [await open('link_inbound'), await open('link_code')]
-      for (const { path, otp_id, write } of [approves, fetches]) {
-        await setClosed(path, true)
-        expect((await write()).status).to.equal(200)
-        if (what === 'app') continue
-        await flow.eventually(() => {
-          const lines = flow.countersign.log
-            .lines()
-            .filter(line => line.otp_id === otp_id && /^message/.test(`${line.msg}`))
-          expect(lines.map(({ msg, outcome }) => [msg, outcome])).to.deep.equal([['message.ignored', 'company_closed']])
-        })
-        const { body } = await flow.admin('GET', `/verifications/${otp_id}`)
-        expect(body).to.deep.include({ status: 'pending', deliveries: [] })
-        await setClosed(path, false)
-        await write()
-      }
-      await flow.eventually(async () =>
-        expect((await flow.admin('GET', `/verifications/${approves.otp_id}`)).body.status).to.equal('approved'),
-      )
-      expect(await flow.waitForCode(fetches.from)).to.match(/^\d{6}$/)
-    })
+      return { ...tenant, otp_id: String(body.otp_id), from, write }
+    }
+    const [approves, fetches] = [await open('link_inbound'), await open('link_code')]
+    const shown = async (otp_id: string) => (await flow.admin('GET', `/verifications/${otp_id}`)).body
+    for (const { company, otp_id, write } of [approves, fetches]) {
+      await setClosed(`/companies/${company}`, true)
+      await write()
+      await flow.eventually(() => {
+        const lines = flow.countersign.log
+          .lines()
+          .filter(line => line.otp_id === otp_id && /^message/.test(`${line.msg}`))
+        expect(lines.map(({ msg, outcome }) => [msg, outcome])).to.deep.equal([['message.ignored', 'company_closed']])
+      })
+      expect(await shown(otp_id)).to.deep.include({ status: 'pending', deliveries: [] })
+      await setClosed(`/companies/${company}`, false)
+    }
+    for (const { app, write } of [approves, fetches]) {
+      await setClosed(`/apps/${app}`, true)
+      await write()
+    }
+    await flow.eventually(async () => expect((await shown(approves.otp_id)).status).to.equal('approved'))
+    expect(await flow.waitForCode(fetches.from)).to.match(/^\d{6}$/)
+  })
 
   if (engines === 'real')
     it('is refused within five seconds by a process that did not close it', async () => {
       const { app, server } = await flow.createTenant()
-      const { site, config } = flow.countersign
-      const { secrets } = flow.countersign
+      const { site, secrets } = flow.countersign
       const env = {
         CHANNEL_BACKOFF: '200',
         WEBHOOK_BACKOFF: '200',
         DATA_KEYS: secrets.data.map(({ id, key }) => `${id}:${key.toString('base64')}`).join(),
       }
-      expect(config.roles).to.include('edge')
       const edge = await startCountersign({ engines, site, env, roles: ['edge'], clock: flow.clock })
       try {
         const elsewhere = createCaller(edge.url, server.key)
@@ -141,67 +131,41 @@ describeFlow('a closed app', (flow, engines) => {
 
 const SMS_PRICE = 40_000
 
-describeLiveFlow('a closed company with a message under way', live => {
-  const opened: HttpGateway[] = []
-  afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
-
-  /** An app that falls back from SMS to Telegram, and has sent an SMS whose receipt is still to come. */
-  async function sendSms(): Promise<LiveApp & { gateway: HttpGateway; otp_id: string }> {
-    const callbackUrl = `${PUBLIC_URL}/callbacks/${live.nextAppId()}/sms`
-    const gateway = await startHttpGateway({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
-    opened.push(gateway)
-    const providers = ['sms', 'telegram'].map(channel => ({
-      name: channel,
-      channel,
-      type: 'http',
-      config: { url: `${gateway.url}/${channel}`, secret: gateway.secret },
-    }))
-    const app = await live.createApp(providers, {
-      routing: { default: ['sms', 'telegram'] },
-      auto_fallback: true,
-    })
-    await live.admin('POST', `/companies/${companyOf(app)}/credit`, { micros: 10 * SMS_PRICE, note: 'a transfer' })
-    const { body, text } = await app.server.send(freshNumber())
-    expect(body.status, text).to.equal('pending')
-    await live.waitForDeliveries(app.server, body.otp_id, 'sms sent')
-    return { ...app, gateway, otp_id: body.otp_id }
-  }
-  const companyOf = ({ app }: LiveApp) => app.replace('app_', 'cmp_')
-  const balanceOf = async (app: LiveApp) => (await live.admin('GET', `/companies/${companyOf(app)}`)).body.balance
-
-  before(async () => {
+describeLiveFlowOnce('a closed company with a message under way', live => {
+  it('has its failure recorded and refunded, and falls back on no other channel', async () => {
     const prices = ['sms', 'telegram'].map(channel => ({ channel, country: '*', micros: SMS_PRICE }))
     expect((await live.admin('PUT', '/prices', { prices })).status).to.equal(200)
     await live.advance(CACHE_TTL_MS)
-  })
-
-  it('has its failure recorded and refunded, and falls back on no other channel', async () => {
-    const shop = await sendSms()
-    expect((await live.admin('PATCH', `/companies/${companyOf(shop)}`, { closed: true })).status).to.equal(200)
-    await live.advance(CACHE_TTL_MS)
-    const [sms] = shop.gateway.messages
-    expect(sms && (await shop.gateway.report(sms, 'failed'))).to.equal(200)
-    await live.eventually(async () => expect(await balanceOf(shop)).to.equal(10 * SMS_PRICE))
-    await live.eventually(async () => expect(await live.deliveryEvents(shop.app)).to.deep.equal(['delivery.failed']))
-    const { deliveries } = (await live.admin('GET', `/verifications/${shop.otp_id}`)).body
-    expect(deliveries).to.have.length(1)
-    expect(deliveries[0]).to.include({ channel: 'sms', status: 'failed' })
-    expect(shop.gateway.requests).to.have.length(1)
-    const { body } = await live.admin('GET', `/companies/${companyOf(shop)}/reconciliation`)
-    expect(body.problems).to.deep.equal([])
-  })
-
-  it('has a late receipt recorded', async () => {
-    const shop = await sendSms()
-    await live.admin('PATCH', `/companies/${companyOf(shop)}`, { closed: true })
-    await live.advance(CACHE_TTL_MS)
-    const [sms] = shop.gateway.messages
-    expect(sms && (await shop.gateway.report(sms, 'delivered'))).to.equal(200)
-    await live.eventually(async () =>
-      expect((await live.admin('GET', `/verifications/${shop.otp_id}`)).body.deliveries[0].status).to.equal(
-        'delivered',
-      ),
-    )
-    expect(await balanceOf(shop)).to.equal(9 * SMS_PRICE)
+    const callbackUrl = `${PUBLIC_URL}/callbacks/${live.nextAppId()}/sms`
+    const gateway = await startHttpGateway({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
+    try {
+      const providers = ['sms', 'telegram'].map(channel => ({
+        name: channel,
+        channel,
+        type: 'http',
+        config: { url: `${gateway.url}/${channel}`, secret: gateway.secret },
+      }))
+      const settings = { routing: { default: ['sms', 'telegram'] }, auto_fallback: true }
+      const { app, server } = await live.createApp(providers, settings)
+      const company = `/companies/${app.replace('app_', 'cmp_')}`
+      await live.admin('POST', `${company}/credit`, { micros: 10 * SMS_PRICE, note: 'a transfer' })
+      const { otp_id } = (await server.send(freshNumber())).body
+      await live.waitForDeliveries(server, otp_id, 'sms sent')
+      expect((await live.admin('PATCH', company, { closed: true })).status).to.equal(200)
+      await live.advance(CACHE_TTL_MS)
+      const [sms] = gateway.messages
+      expect(sms && (await gateway.report(sms, 'failed'))).to.equal(200)
+      await live.eventually(async () =>
+        expect((await live.admin('GET', company)).body.balance).to.equal(10 * SMS_PRICE),
+      )
+      await live.eventually(async () => expect(await live.deliveryEvents(app)).to.deep.equal(['delivery.failed']))
+      const { deliveries } = (await live.admin('GET', `/verifications/${otp_id}`)).body
+      expect(deliveries).to.have.length(1)
+      expect(deliveries[0]).to.include({ channel: 'sms', status: 'failed' })
+      expect(gateway.requests).to.have.length(1)
+      expect((await live.admin('GET', `${company}/reconciliation`)).body.problems).to.deep.equal([])
+    } finally {
+      await gateway.close()
+    }
   })
 })

@@ -1,6 +1,6 @@
 // How processes start and share their work. The services are replaced by an echo, except where a test says otherwise.
 import { expect } from 'chai'
-import { createStarter, describeCountersign } from '../support/countersign.ts'
+import { createStarter, describeCountersign, describeCountersignOnce } from '../support/countersign.ts'
 import { ECHO } from '../support/echo.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 
@@ -26,11 +26,14 @@ describeCountersign('a deployment in one process', start => {
     )
   })
 
-  it('becomes ready with all its services', async () => {
-    const { url } = await start()
-    expect((await get(`${url}/readyz`)).status).to.equal(200)
+  it('keeps its secrets across a restart', async () => {
+    const first = await start({ services: ECHO })
+    const second = await first.restart()
+    expect(second.secrets).to.deep.equal(first.secrets)
   })
+})
 
+describeCountersignOnce('a process', start => {
   it('serves its metrics openly on METRICS_PORT, and to operators only on the public port', async () => {
     const { url, metricsUrl, secrets } = await start({ services: ECHO, env: { METRICS_PORT: '0' } })
     await get(`${url}/echo/hello`)
@@ -51,40 +54,6 @@ describeCountersign('a deployment in one process', start => {
       expect(text).to.match(/countersign_store_collection_seconds_count\{collection="companies"\} \d/)
     }
     expect((await get(`${metricsUrl}/echo/hello`)).status).to.equal(404)
-  })
-
-  it('counts wrong tokens of operators at the admin API and at /metrics together, by the caller behind a trusted proxy', async () => {
-    const { url, secrets, log } = await start({ env: { TRUSTED_PROXIES: '127.0.0.1/32' } })
-    const status = async (path: string, token: string, from: string): Promise<number> =>
-      (await get(`${url}${path}`, { Authorization: `Bearer ${token}`, 'X-Forwarded-For': from })).status
-    for (let guess = 0; guess < 5; guess += 1)
-      for (const path of ['/metrics', '/admin/v1/companies'])
-        expect(await status(path, `guess-${guess}`, '203.0.113.7')).to.equal(401)
-    const right = secrets.adminTokens[0]?.token ?? ''
-    for (const path of ['/metrics', '/admin/v1/companies']) {
-      expect(await status(path, 'guess', '203.0.113.7')).to.equal(429)
-      expect(await status(path, right, '203.0.113.7')).to.equal(429)
-      expect(await status(path, right, '203.0.113.8')).to.equal(200)
-    }
-    const warned = log.lines().filter(({ msg }) => msg === 'operator.token_refused')
-    expect(warned.map(({ level, caller_address }) => `${level} ${caller_address}`)).to.deep.equal(
-      Array(10).fill('warn 203.0.113.7'),
-    )
-  })
-
-  it('warns once of a proxy that is missing in TRUSTED_PROXIES', async () => {
-    const { url, log } = await start({ services: ECHO })
-    const warned = () => log.lines().filter(({ msg }) => msg === 'proxy.not_trusted')
-    await get(`${url}/echo/hello`)
-    expect(warned()).to.deep.equal([])
-    for (let requests = 0; requests < 3; requests += 1) await get(`${url}/echo/hello`, { 'X-Forwarded-For': '8.8.8.8' })
-    expect(warned().map(({ level, proxy }) => `${level} ${proxy}`)).to.deep.equal(['warn 127.0.0.1'])
-  })
-
-  it('keeps its secrets across a restart', async () => {
-    const first = await start({ services: ECHO })
-    const second = await first.restart()
-    expect(second.secrets).to.deep.equal(first.secrets)
   })
 })
 

@@ -89,12 +89,17 @@ describeLiveFlowOnce('why a code did not arrive', live => {
       expect((await rawDocuments(live.countersign.engines.store, name)).join(), name).to.not.include(to.slice(5))
   })
 
-  it("is erased with the recipient, with the vendor's words", async () => {
+  it("is told by a receipt too, and erased with the recipient and the vendor's words", async () => {
     const shop = await openTwilio()
     const to = freshNumber()
     const answer = twilioError(400, 21211, 'Peculiar words of a vendor')
     shop.twilio.next({ fault: { kind: 'answers', answer } }, { receipts: ['failed'] })
-    for (let nth = 0; nth < 2; nth += 1) await expectReason(shop, await sendTo(shop, to), 'recipient_unreachable')
+    await expectReason(shop, await sendTo(shop, to), 'recipient_unreachable')
+    const otp_id = await sendTo(shop, to)
+    await expectReason(shop, otp_id, 'recipient_unreachable')
+    const [failed] = await entriesOf(otp_id, 'delivery.failed')
+    const said = { vendor_code: '30003', vendor_text: 'Unreachable destination handset' }
+    expect(failed, 'by its receipt').to.include({ provider: 'main', ...said })
     const { store } = live.countersign.engines
     const wordsIn = async () => {
       const all = [...(await rawDocuments(store, 'otps')), ...(await rawDocuments(store, 'attempts'))]
@@ -104,36 +109,6 @@ describeLiveFlowOnce('why a code did not arrive', live => {
     expect(await wordsIn()).to.equal(2)
     expect((await live.admin('POST', `/apps/${shop.app}/erase`, { recipient: to })).status).to.equal(200)
     expect(await wordsIn()).to.equal(0)
-  })
-
-  it('recipient_unreachable: the receipt says so, and its words are in the timeline', async () => {
-    const shop = await openTwilio()
-    shop.twilio.next({ receipts: ['sent', 'failed'] })
-    const otp_id = await sendTo(shop)
-    await expectReason(shop, otp_id, 'recipient_unreachable')
-    const [failed] = await entriesOf(otp_id, 'delivery.failed')
-    const said = { vendor_code: '30003', vendor_text: 'Unreachable destination handset' }
-    expect(failed).to.include({ provider: 'main', ...said })
-    const [call] = await entriesOf(otp_id, 'provider.called')
-    expect(call).to.include({ result: 'accepted', http_status: 201, vendor_code: null, vendor_text: null })
-  })
-
-  it('superseded: the verification was canceled before its message was sent', async () => {
-    const shop = await openTwilio()
-    shop.twilio.next({ fault: { kind: 'hang' } })
-    const otp_id = await sendTo(shop)
-    await live.eventually(() => expect(shop.twilio.messages).to.have.length(1))
-    await shop.server.cancel(otp_id)
-    await expectReason(shop, otp_id, 'superseded')
-  })
-
-  it('no_provider: the provider was removed after the send was accepted', async () => {
-    const shop = await openTwilio()
-    // The OTP actor has read the app's providers once it has answered; the channel reads them with the first message.
-    await shop.server.send('not a recipient')
-    await live.admin('DELETE', `/apps/${shop.app}/providers/main`)
-    await expectReason(shop, await sendTo(shop), 'no_provider')
-    expect(shop.twilio.requests).to.deep.equal([])
   })
 
   describe('insufficient_funds', () => {
@@ -198,32 +173,5 @@ describeLiveFlowOnce('why a code did not arrive', live => {
       )
       expect((await app.server.verify(body.otp_id, codeIn(meta.messages[0]?.requestBody))).body.matched).to.equal(true)
     })
-  })
-
-  it('is not shown to devices, and not where a delivery has not failed', async () => {
-    const shop = await openTwilio()
-    shop.twilio.next({ receipts: ['sent', 'delivered'] })
-    const otp_id = await sendTo(shop)
-    await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
-    const { deliveries } = (await shop.server.status(otp_id)).body
-    expect(deliveries[0]).to.have.all.keys('delivery_id', 'channel', 'status', 'created_at', 'updated_at')
-    const view = (await live.admin('GET', `/verifications/${otp_id}`)).body.deliveries[0]
-    expect(view).to.include({ provider: 'main' }).and.not.have.property('reason')
-    const device = await live.createKey(shop.app, 'publishable', 'live')
-    expect((await device.status(otp_id)).body).to.not.have.property('deliveries')
-  })
-
-  it('of a magic recipient looks as a vendor would say it', async () => {
-    const { app, server } = await live.createTenant({ routing: { default: ['sms', 'email'] } })
-    for (const [to, vendor_code] of [
-      ['+15005550011', '30005'],
-      ['failed@magic.test', '550 5.1.1'],
-    ] as const) {
-      const otp_id = await sendTo({ app, server }, to)
-      await expectReason({ app, server }, otp_id, 'recipient_unreachable')
-      const [failed] = await entriesOf(otp_id, 'delivery.failed')
-      expect(failed).to.include({ vendor_code, provider: 'sandbox' })
-      expect(failed?.vendor_text).to.be.a('string')
-    }
   })
 })

@@ -48,11 +48,7 @@ describeFlowOnce('the hook of Supabase Auth', flow => {
       },
       body: text,
     })
-    return {
-      status: response.status,
-      type: response.headers.get('content-type'),
-      body: (await response.json()) as HookAnswer,
-    }
+    return { status: response.status, body: (await response.json()) as HookAnswer }
   }
 
   const smsBody = (phone: string, otp: string, more: object = {}) => ({
@@ -65,7 +61,6 @@ describeFlowOnce('the hook of Supabase Auth', flow => {
     user: { id: randomUUID(), aud: 'authenticated', phone: '', ...user },
     email_data: {
       token_hash: 'b1c2',
-      redirect_to: 'http://localhost:3000/',
       site_url: 'http://localhost:9999',
       token_new: '',
       token_hash_new: '',
@@ -76,9 +71,8 @@ describeFlowOnce('the hook of Supabase Auth', flow => {
   it('delivers the code of a text message, and gives the number its plus', async () => {
     const { app, secret } = await createHook()
     const to = freshNumber()
-    const { status, type, body } = await call(app, secret, smsBody(to.slice(1), '561166'))
-    expect({ status, body }).to.deep.equal({ status: 200, body: {} })
-    expect(type).to.match(/^application\/json/)
+    const answer = await call(app, secret, smsBody(to.slice(1), '561166'))
+    expect(answer).to.deep.equal({ status: 200, body: {} })
     expect(await flow.waitForCode(to)).to.equal('561166')
     const changed = freshNumber()
     await call(app, secret, smsBody(to.slice(1), '561167', { phone: changed.slice(1) }), { before: 'v1,bm9uZQ==, ' })
@@ -99,16 +93,6 @@ describeFlowOnce('the hook of Supabase Auth', flow => {
     expect(await flow.waitForCode(new_email)).to.equal('222222')
   })
 
-  it('takes a user with much metadata, and no more than 256 KiB', async () => {
-    const { app, secret } = await createHook()
-    const body = (bytes: number) => ({
-      ...smsBody(freshNumber(), '561166'),
-      user_metadata: { about: 'x'.repeat(bytes) },
-    })
-    expect((await call(app, secret, body(200_000))).body).to.deep.equal({})
-    expect((await call(app, secret, body(257 * 1024))).body.error?.http_code).to.equal(413)
-  })
-
   it('sends once what Supabase calls again for, at once or later, each time with another webhook-id', async () => {
     const { app, secret } = await createHook()
     const to = freshNumber()
@@ -119,25 +103,9 @@ describeFlowOnce('the hook of Supabase Auth', flow => {
     // Another uuid, with the same code for the same person.
     expect((await call(app, secret, smsBody(to, '561166'))).body).to.deep.equal({})
     await flow.waitForCode(to)
-    // The ids of messages of one millisecond sort by chance.
-    await flow.advance(1)
-    expect((await call(app, secret, smsBody(to, '561167'))).body).to.deep.equal({})
-    expect(await flow.waitForCode(to, 2)).to.equal('561167')
     await flow.advance(10 * MINUTE_MS)
     expect((await call(app, secret, smsBody(to, '561166'))).body).to.deep.equal({})
-    expect(await flow.waitForCode(to, 3)).to.equal('561166')
-  })
-
-  it('forgets a call that it refused', async () => {
-    const { app, secret } = await createHook({ settings: { limits: { app_hooks: [{ max: 1, seconds: 60 }] } } })
-    const withoutAddress = (to: string) => ({ ...smsBody(to, '561166'), metadata: { uuid: randomUUID() } })
-    const to = freshNumber()
-    const body = withoutAddress(to)
-    expect((await call(app, secret, withoutAddress(freshNumber()))).body).to.deep.equal({})
-    expect((await call(app, secret, body)).body.error?.http_code).to.equal(429)
-    await flow.advance(2 * MINUTE_MS)
-    expect((await call(app, secret, body)).body).to.deep.equal({})
-    expect(await flow.waitForCode(to)).to.equal('561166')
+    await flow.waitForCode(to, 2)
   })
 
   it('knows a call for as long as its signature is accepted, however short the app keeps idempotency keys', async () => {
@@ -169,36 +137,31 @@ describeFlowOnce('the hook of Supabase Auth', flow => {
       expect(answer.status).to.equal(200)
       return answer.body.error
     }
+    const [to, other] = [freshNumber(), freshNumber()]
+    expect((await call(app, secret, smsBody(to, '561166'))).body).to.deep.equal({})
     const unreachable = 'Wir konnten an diese Nummer oder Adresse keinen Code senden.'
     const later = 'Wir können gerade keinen Code senden. Bitte versuchen Sie es später erneut.'
-    expect(await refused(smsBody('15005550001', '561166'))).to.deep.equal({ http_code: 422, message: unreachable })
-    expect(await refused(smsBody('15005550004', '561166'))).to.deep.equal({ http_code: 402, message: later })
-    const to = freshNumber()
-    expect((await call(app, secret, smsBody(to, '561166'))).body).to.deep.equal({})
-    expect(await refused(smsBody(to, '561167'))).to.deep.equal({
-      http_code: 429,
-      message: 'Sie haben zu viele Codes angefordert. Bitte versuchen Sie es später erneut.',
-    })
-    expect(await refused(smsBody(freshNumber(), '1'))).to.deep.equal({ http_code: 422, message: later })
-    expect(await refused({ user: {} })).to.deep.equal({ http_code: 422, message: later })
+    const tooMany = 'Sie haben zu viele Codes angefordert. Bitte versuchen Sie es später erneut.'
+    for (const [body, http_code, message] of [
+      [smsBody('15005550001', '561166'), 422, unreachable],
+      [smsBody('15005550004', '561166'), 402, later],
+      [smsBody(to, '561167'), 429, tooMany],
+      [smsBody(other, '1'), 422, later],
+      [{ user: {} }, 422, later],
+    ] as const)
+      expect(await refused(body), JSON.stringify(body)).to.deep.equal({ http_code, message })
+    const notice = { token: '', email_action_type: 'password_changed_notification' }
+    const named = await refused(emailBody({ email: 'ada@example.com' }, notice))
+    expect(named, 'it has no code').to.have.property('message').that.includes(notice.email_action_type)
+    const large = { ...smsBody(other, '561166'), user_metadata: { about: 'x'.repeat(257 * 1024) } }
+    expect((await refused(large))?.http_code).to.equal(413)
     const reasons = flow.countersign.log.lines().map(({ reason }) => reason)
     expect(reasons, 'for the operator').to.include('email_data is required.')
   })
 
-  it('refuses a notice, which has no code, by its name', async () => {
-    const { app, secret } = await createHook()
-    const told = emailBody(
-      { email: 'ada@example.com' },
-      { token: '', email_action_type: 'password_changed_notification' },
-    )
-    const { status, body } = await call(app, secret, told)
-    expect({ status, http_code: body.error?.http_code }).to.deep.equal({ status: 200, http_code: 422 })
-    expect(body.error?.message).to.include('password_changed_notification')
-  })
-
   it('takes a secret for each hook, and two of one as Supabase writes them', async () => {
     const { app, secret, set, answer } = await createHook()
-    const [email, next, fifth] = [newSecret(), newSecret(), newSecret()]
+    const [email, next] = [newSecret(), newSecret()]
     const [known] = answer.body.secrets.test
     const changed = await set([known, `v1,${email}|v1,${next}`])
     expect(changed.body.secrets.test).to.have.length(3)
@@ -206,11 +169,8 @@ describeFlowOnce('the hook of Supabase Auth', flow => {
     for (const one of [secret, email, next])
       expect((await call(app, one, smsBody(freshNumber(), '561166'))).body).to.deep.equal({})
     const kept = changed.body.secrets.test
-    expect((await set([...kept, fifth])).body.secrets.test).to.have.length(4)
-    expect((await set([...kept, fifth, newSecret()])).body.errors).to.deep.equal([
-      { path: 'secrets', message: 'may be 4 at most' },
-    ])
-    expect((await set(['hmac:AAAAAAAA'])).body.errors[0].path).to.equal('secrets')
+    expect((await set([...kept, newSecret()])).body.secrets.test).to.have.length(4)
+    expect((await set([...kept, newSecret(), newSecret()])).body.errors[0].path).to.equal('secrets')
     expect((await set([kept[1]])).body.secrets.test).to.deep.equal([kept[1]])
     await flow.advance(CACHE_TTL_MS)
     expect((await call(app, email, smsBody(freshNumber(), '561166'))).status).to.equal(200)
@@ -248,14 +208,7 @@ describeFlowOnce('the hook of Ory Kratos', flow => {
     subject: '',
     body: `Your code is: ${code}`,
     template_type: `${name}_valid`,
-    template_data: {
-      to: recipient,
-      [name]: code,
-      identity: { id: randomUUID() },
-      request_url: '',
-      transient_payload: {},
-      ...more,
-    },
+    template_data: { to: recipient, [name]: code, identity: { id: randomUUID() }, transient_payload: {}, ...more },
     message_type: 'phone',
   })
 
@@ -269,20 +222,6 @@ describeFlowOnce('the hook of Ory Kratos', flow => {
     }
   })
 
-  it('sends once for an idempotency key, which may have as many characters as everywhere', async () => {
-    const { app, server } = await flow.createTenant()
-    const to = freshNumber()
-    const callWith = async (length: number) => {
-      const key = { 'idempotency-key': 'k'.repeat(length) }
-      return (await call(app, server.key, courierBody(to, 'login_code', '048273'), key)).status
-    }
-    expect(await callWith(128)).to.equal(200)
-    expect(await callWith(128)).to.equal(200)
-    expect(await callWith(129)).to.equal(422)
-    await flow.waitForCode(to)
-    expect(await flow.inbox(to)).to.have.length(1)
-  })
-
   it('refuses one person in a way that its courier waits for nobody, and for a reason that only the operator reads', async () => {
     const { app, server } = await flow.createTenant({
       limits: { recipient: [{ max: 1, seconds: 600 }], app_without_client_ip: [{ max: 1, seconds: 60 }] },
@@ -291,24 +230,20 @@ describeFlowOnce('the hook of Ory Kratos', flow => {
     expect((await call(app, server.key, courierBody(to, 'login_code', '048273'))).status).to.equal(200)
     const refused = await call(app, server.key, courierBody(to, 'login_code', '048274'))
     expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([422, null])
-    const { type, detail, scope } = (await refused.json()) as { type: string; detail: string; scope?: string }
-    expect({ type, detail, scope }).to.deep.equal({
-      type: 'RateLimitExceededError',
-      detail: 'You have asked for too many codes. Please try again later.',
-      scope: undefined,
-    })
-    const others = await Promise.all(
-      [1, 2, 3].map(() => call(app, server.key, courierBody(freshNumber(), 'login_code', '048273'))),
-    )
-    expect(others.map(({ status }) => status)).to.deep.equal([200, 200, 200])
+    const { type, detail, scope } = (await refused.json()) as Record<string, string>
+    expect([type, detail, scope]).to.deep.equal([
+      'RateLimitExceededError',
+      'You have asked for too many codes. Please try again later.',
+      undefined,
+    ])
+    const another = await call(app, server.key, courierBody(freshNumber(), 'login_code', '048273'))
+    expect(another.status).to.equal(200)
   })
 
   it('counts under a limit of its own, whose refusals are recorded by its name', async () => {
-    const { app, server } = await flow.createTenant({ limits: { app_hooks: [{ max: 2, seconds: 60 }] } })
-    const statuses: number[] = []
-    for (const _ of [1, 2, 3])
-      statuses.push((await call(app, server.key, courierBody(freshNumber(), 'login_code', '048273'))).status)
-    expect(statuses).to.deep.equal([200, 200, 422])
+    const { app, server } = await flow.createTenant({ limits: { app_hooks: [{ max: 1, seconds: 60 }] } })
+    for (const status of [200, 422])
+      expect((await call(app, server.key, courierBody(freshNumber(), 'login_code', '048273'))).status).to.equal(status)
     await flow.eventually(async () => {
       const { items } = (await flow.admin('GET', `/refusals?app_id=${app}`)).body
       expect(items.map((one: { scope: string }) => one.scope)).to.deep.equal(['app_hooks'])
@@ -316,7 +251,7 @@ describeFlowOnce('the hook of Ory Kratos', flow => {
     expect((await server.send(freshNumber())).status, 'by no login').to.equal(200)
   })
 
-  it('sends once what its courier sends five times, together or one after the other', async () => {
+  it('sends once what its courier sends five times, and once for an idempotency key', async () => {
     const { app, server } = await flow.createTenant()
     const to = freshNumber()
     const again = () => call(app, server.key, courierBody(to, 'login_code', '048273'))
@@ -327,6 +262,11 @@ describeFlowOnce('the hook of Ory Kratos', flow => {
     await flow.advance(10 * MINUTE_MS)
     expect((await again()).status).to.equal(200)
     await flow.waitForCode(to, 2)
+    for (const code of ['048274', '048275']) {
+      const key = { 'idempotency-key': `one ${to}` }
+      expect((await call(app, server.key, courierBody(to, 'login_code', code), key)).status).to.equal(200)
+    }
+    await flow.waitForCode(to, 3)
   })
 
   it('says how long a code is good for where the courier tells it', async () => {
@@ -341,19 +281,12 @@ describeFlowOnce('the hook of Ory Kratos', flow => {
     for (const untold of [{}, { expires_in_minutes: 0 }]) expect(await textOf(untold)).not.to.include('valid')
   })
 
-  it('refuses a body without the data of its template, in the words of the API', async () => {
-    const { app, server } = await flow.createTenant()
-    const answer = await call(app, server.key, { recipient: freshNumber() })
-    expect(answer.status).to.equal(422)
-    const { errors } = (await answer.json()) as { errors: object[] }
-    expect(errors).to.deep.equal([{ path: 'template_data', message: 'is required' }])
-  })
-
   it('refuses a template without a code, a key of another app and a device', async () => {
     const { app, server, device } = await flow.createTenant()
     const other = await flow.createTenant()
     const body = courierBody(freshNumber(), 'login_code', '048273')
-    expect((await call(app, server.key, courierBody(freshNumber(), 'recovery_url', 'https://x'))).status).to.equal(422)
+    const refused = [courierBody(freshNumber(), 'recovery_url', 'https://x'), { recipient: freshNumber() }]
+    for (const one of refused) expect((await call(app, server.key, one)).status).to.equal(422)
     expect((await call(app, other.server.key, body)).status).to.equal(401)
     expect((await call(app, device.key, body)).status).to.equal(401)
   })

@@ -3,9 +3,10 @@ import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
 import { claimOf } from '../../services/edge/calls.ts'
-import { type Answer, ask, refusal } from '../support/api-caller.ts'
+import type { Answer } from '../support/api-caller.ts'
 import { freshNumber, type Tenant } from '../support/flow.ts'
-import { describeFlow, FLOW_APP_KEYS } from '../support/shared-flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
+import { itOnceOf } from '../support/site.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -14,6 +15,7 @@ const CLAIM_HELD_MS = 30_000
 const isReplay = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true'
 
 describeFlow('an idempotency key', (flow, engines) => {
+  const itOnce = itOnceOf(engines)
   it('turns twenty sends at once into one verification, one message and one answer', async () => {
     const { server, app } = await flow.createTenant()
     const [to, idempotency] = [freshNumber(), randomUUID()]
@@ -28,25 +30,14 @@ describeFlow('an idempotency key', (flow, engines) => {
     expect((await server.send(to)).status, 'counted once').to.equal(200)
   })
 
-  it('expires no later than its verification is purged', async () => {
-    const { server } = await flow.createTenant({ retention_days: 1, idempotency_ttl_seconds: 604_800 })
-    const { body } = await server.send(freshNumber(), { idempotency: randomUUID() })
-    const { store } = flow.countersign.engines
-    const claims = await store.docs('claims').find({}, { sort: { _id: 1 }, limit: 10_000 })
-    const claim = claims.find(({ otp_id }) => otp_id === body.otp_id)
-    const otp = (await store.docs('otps').get([body.otp_id])).get(body.otp_id)
-    expect(claim?.expires_at).to.be.at.most(otp?.purge_at.getTime() ?? 0)
-  })
-
-  it('replays the first answer, also for another recipient and after the verification has ended', async () => {
+  itOnce('replays the first answer, also for another recipient and after the verification has ended', async () => {
     const { server } = await flow.createTenant()
     const [to, other, idempotency] = [freshNumber(), freshNumber(), randomUUID()]
     const first = await server.send(to, { idempotency })
     const replay = await server.send(other, { idempotency })
     expect(replay.text).to.equal(first.text)
     expect([first, replay].map(isReplay)).to.deep.equal([false, true])
-    expect(isReplay(await server.send(other, { idempotency, locale: 'de' }))).to.equal(true)
-    expect(isReplay(await server.send(other, { idempotency, metadata: { order: 'A-2' } }))).to.equal(true)
+    expect(isReplay(await server.send(other, { idempotency, locale: 'de', metadata: { order: 'A-2' } }))).to.equal(true)
     expect((await server.status(first.body.otp_id)).body, 'as the first call gave it').not.to.have.property('metadata')
     await server.cancel(first.body.otp_id)
     expect((await server.send(other, { idempotency, client_ip: '8.8.8.8' })).text).to.equal(first.text)
@@ -54,62 +45,18 @@ describeFlow('an idempotency key', (flow, engines) => {
     expect(await flow.inbox(other)).to.deep.equal([])
   })
 
-  it('answers a repeat only if its body is valid, and then whatever else would refuse it', async () => {
-    const { server } = await flow.createTenant({
-      blocked_countries: ['BR'],
-      limits: { recipient: [{ max: 1, seconds: 600 }] },
-    })
+  itOnce('answers a repeat only if its body is valid, and then whatever else would refuse it', async () => {
+    const limits = { recipient: [{ max: 1, seconds: 600 }] }
+    const { server } = await flow.createTenant({ blocked_countries: ['BR'], limits })
     const [to, idempotency] = [freshNumber(), randomUUID()]
     const first = await server.send(to, { idempotency })
-    const repeat = (body: object) =>
-      ask(`${flow.countersign.url}/api/v1/otp/send`, {
-        method: 'POST',
-        token: server.key,
-        headers: { 'idempotency-key': idempotency },
-        body: JSON.stringify(body),
-      })
-    for (const [body, type] of [
-      [{ recipient: to, client_ip: 'nonsense' }, 'ValidationError'],
-      [{ recipient: '+15005550001' }, 'InvalidRecipientError'],
-    ] as const) {
-      const answer = await repeat(body)
-      expect([answer.status, answer.body.type], JSON.stringify(body)).to.deep.equal([422, type])
-    }
+    const invalid = await server.send(to, { idempotency, client_ip: 'nonsense' })
+    expect([invalid.body.type, (await server.send('+15005550001', { idempotency })).body.type]).to.deep.equal([
+      'ValidationError',
+      'InvalidRecipientError',
+    ])
     for (const recipient of [to, '+5511987650001', 'ada@example.com', '+15005550004'])
-      expect((await repeat({ recipient })).text, recipient).to.equal(first.text)
-  })
-
-  it('stays free when its send is refused', async () => {
-    const { server } = await flow.createTenant({
-      blocked_countries: ['BR'],
-      limits: { recipient: [{ max: 1, seconds: 600 }] },
-    })
-    const [to, idempotency] = [freshNumber(), randomUUID()]
-    expect((await server.send('not a recipient', { idempotency })).status).to.equal(422)
-    expect((await server.send('+5511987650001', { idempotency })).status).to.equal(403)
-    await server.send(to)
-    expect((await server.send(to, { idempotency })).status).to.equal(429)
-    expect((await server.send(freshNumber(), { idempotency })).status).to.equal(200)
-  })
-
-  it('is valid within one company, one mode and one kind of API key', async () => {
-    const mine = await flow.createTenant()
-    const sibling = await flow.createTenant({}, mine.company)
-    const otherCompany = await flow.createTenant()
-    const idempotency = randomUUID()
-    const send = async ({ server }: Pick<Tenant, 'server'>) => (await server.send(freshNumber(), { idempotency })).body
-    const { otp_id } = await send(mine)
-    expect((await send(sibling)).otp_id).to.equal(otp_id)
-    expect((await send(otherCompany)).otp_id).to.not.equal(otp_id)
-    expect((await send({ server: mine.device })).otp_id).to.not.equal(otp_id)
-    expect(
-      (await sibling.server.status(otp_id)).status,
-      'the answer is replayed, but the verification stays hidden',
-    ).to.equal(404)
-
-    const [live, test] = [flow.caller(FLOW_APP_KEYS.live), flow.caller(FLOW_APP_KEYS.test)]
-    const [one, other] = [await send({ server: live }), await send({ server: test })]
-    expect(one.otp_id).to.not.equal(other.otp_id)
+      expect((await server.send(recipient, { idempotency })).text, recipient).to.equal(first.text)
   })
 
   describe('whose process died before it saved the verification', () => {
@@ -152,18 +99,5 @@ describeFlow('an idempotency key', (flow, engines) => {
         expect(await verificationsOf(shop)).to.deep.equal([answers[0]?.body.otp_id])
       }
     })
-
-    if (engines === 'embedded')
-      it('answers 503 while that process may still be alive, and is taken over later', async () => {
-        const shop = await flow.createTenant()
-        const { idempotency } = await leaveClaim(shop, flow.clock.now())
-        const early = await flow.advanceUntil(shop.server.send(freshNumber(), { idempotency }))
-        expect(refusal(early)).to.deep.include({ type: 'ServiceUnavailableError', status: 503 })
-        expect(early.headers.get('retry-after')).to.equal('1')
-        await flow.advance(CLAIM_HELD_MS)
-        const later = await flow.advanceUntil(shop.server.send(freshNumber(), { idempotency }))
-        expect(later.status, later.text).to.equal(200)
-        expect((await shop.server.send(freshNumber(), { idempotency })).text).to.equal(later.text)
-      })
   })
 })

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import type { LimitRule } from '../../machines/settings.ts'
 import { type Answer, refusal } from '../support/api-caller.ts'
 import { freshNumber } from '../support/flow.ts'
-import { ABUSIVE_IP, describeFlow, FLOW_APP_KEYS } from '../support/shared-flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
+import { itOnceOf } from '../support/site.ts'
 
 const CLIENT_IP = '8.8.4.4'
 
@@ -10,7 +11,8 @@ const atMost = (max: number): LimitRule[] => [{ max, seconds: 600 }]
 
 const scopes = (answers: Answer[]): string[] => answers.map(({ status, body }) => body.scope ?? String(status))
 
-describeFlow('the send limits', flow => {
+describeFlow('the send limits', (flow, engines) => {
+  const itOnce = itOnceOf(engines)
   /** The answers to twelve sends at once. */
   const sendTwelve = (send: () => Promise<Answer>): Promise<Answer[]> =>
     flow.advanceUntil(Promise.all(Array.from({ length: 12 }, send)))
@@ -34,7 +36,7 @@ describeFlow('the send limits', flow => {
     expect(scopes(withoutAddress).sort()).to.deep.equal(['200', '200', ...Array(10).fill('app_without_client_ip')])
   })
 
-  it('are told to a server key in headers, the one nearest to its end, and to no device', async () => {
+  itOnce('are told to a server key in headers, the one nearest to its end, and to no device', async () => {
     const limits = {
       recipient: atMost(2),
       client_ip: atMost(10),
@@ -73,115 +75,31 @@ describeFlow('the send limits', flow => {
     expect([refusedDevice.status, ...told(refusedDevice)]).to.deep.equal([429, null, null])
   })
 
-  it('count sends of devices apart from those of servers, per recipient and without a client address', async () => {
-    const limits = { recipient: atMost(2), app_without_client_ip: atMost(3) }
-    const { server, device } = await flow.createTenant({ limits })
-    const to = freshNumber()
-    const flood = []
-    for (let nth = 0; nth < 3; nth += 1) flood.push(await device.send(to, { forwarded: freshAddress() }))
-    for (let nth = 0; nth < 4; nth += 1) flood.push(await device.send(freshNumber()))
-    expect(scopes(flood)).to.deep.equal(['200', '200', 'recipient', '200', '200', '200', 'app_without_client_ip'])
-    const own = []
-    for (let nth = 0; nth < 3; nth += 1) own.push(await server.send(to))
-    for (let nth = 0; nth < 2; nth += 1) own.push(await server.send(freshNumber()))
-    expect(scopes(own)).to.deep.equal(['200', '200', 'recipient', '200', 'app_without_client_ip'])
-  })
+  itOnce(
+    'count resends for the client address of the send and for the app, and a refused resend changes nothing',
+    async () => {
+      const limits = { client_ip: [{ max: 3, seconds: 60 }], app: atMost(4) }
+      const { server } = await flow.createTenant({ resend_cooldown_seconds: [0], limits })
+      const to = freshNumber()
+      const { otp_id } = (await server.send(to, { client_ip: CLIENT_IP })).body
+      for (let nth = 0; nth < 2; nth += 1) expect((await server.resend(otp_id)).status).to.equal(200)
+      const { channel, expires_at, resend_at } = (await server.status(otp_id)).body
+      const refused = await server.resend(otp_id)
+      expect(refusal(refused)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'client_ip' })
+      expect(refused.headers.get('ratelimit-policy'), 'of a resend').to.equal('"client_ip";q=3;w=60')
+      const seconds = Number(refused.headers.get('retry-after'))
+      expect(seconds).to.equal(refused.body.retry_after).and.to.be.within(1, 120)
+      const after = (await server.status(otp_id)).body
+      expect(after).to.include({ channel, expires_at, resend_at })
+      expect(after.deliveries).to.have.length(3)
+      expect((await server.send(freshNumber(), { client_ip: CLIENT_IP })).body.scope, 'sends too').to.equal('client_ip')
+      await flow.advance(seconds * 1000)
+      expect((await server.resend(otp_id)).status, 'the fourth of the app').to.equal(200)
+      expect((await server.resend(otp_id)).body.scope).to.equal('app')
 
-  it('count messages to a recipient by the kind of key that started the verification, also if the other kind resends it', async () => {
-    const limits = { recipient_messages: atMost(2) }
-    const { server, device } = await flow.createTenant({ resend_cooldown_seconds: [0], limits })
-    const to = freshNumber()
-    const { otp_id } = (await server.send(to)).body
-    expect((await device.resend(otp_id)).status).to.equal(200)
-    expect((await device.resend(otp_id)).body.scope).to.equal('recipient')
-    expect((await server.send(to)).body.scope).to.equal('recipient')
-    const own = await device.send(to)
-    expect(own.status, 'the device has messages of its own').to.equal(200)
-    expect((await server.resend(own.body.otp_id)).status).to.equal(200)
-    expect((await device.resend(own.body.otp_id)).body.scope).to.equal('recipient')
-  })
-
-  it('count resends for the client address of the send and for the app, and a refused resend changes nothing', async () => {
-    const limits = { client_ip: [{ max: 3, seconds: 60 }], app: atMost(16) }
-    const { server } = await flow.createTenant({ resend_cooldown_seconds: [0], limits })
-    const to = freshNumber()
-    const { otp_id } = (await server.send(to, { client_ip: CLIENT_IP })).body
-    for (let nth = 0; nth < 2; nth += 1) expect((await server.resend(otp_id)).status).to.equal(200)
-    const { channel, expires_at, resend_at } = (await server.status(otp_id)).body
-    const refused = await server.resend(otp_id)
-    expect(refusal(refused)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'client_ip' })
-    expect(refused.headers.get('ratelimit-policy'), 'of a resend').to.equal('"client_ip";q=3;w=60')
-    const seconds = Number(refused.headers.get('retry-after'))
-    expect(seconds).to.equal(refused.body.retry_after).and.to.be.within(1, 120)
-    const after = (await server.status(otp_id)).body
-    expect(after).to.include({ channel, expires_at, resend_at })
-    expect(after.deliveries).to.have.length(3)
-    expect((await server.send(freshNumber(), { client_ip: CLIENT_IP })).body.scope, 'sends too').to.equal('client_ip')
-    await flow.advance(seconds * 1000)
-    expect((await server.resend(otp_id)).status, 'the fourth of the app').to.equal(200)
-
-    const other = (await server.send(freshNumber(), { client_ip: freshAddress() })).body.otp_id
-    for (let nth = 0; nth < 10; nth += 1)
-      expect((await server.send(freshNumber(), { client_ip: freshAddress() })).status).to.equal(200)
-    const withoutAddress = (await server.send(freshNumber())).body.otp_id
-    expect((await server.resend(withoutAddress)).status, 'the last of the app').to.equal(200)
-    for (const id of [other, withoutAddress]) expect((await server.resend(id)).body.scope).to.equal('app')
-    await flow.waitForCode(to, 4)
-  })
-
-  it('count the resend of a link, which sends no message', async () => {
-    const channels = { whatsapp: { mode: 'link_code', business_number: '+15550001111' } }
-    const { server } = await flow.createTenant({
-      resend_cooldown_seconds: [0],
-      limits: { client_ip: atMost(2) },
-      channels,
-      routing: { default: ['whatsapp'] },
-    })
-    const { otp_id } = (await server.send(freshNumber(), { client_ip: CLIENT_IP })).body
-    expect((await server.resend(otp_id)).status).to.equal(200)
-    expect((await server.resend(otp_id)).body.scope).to.equal('client_ip')
-  })
-
-  it('do not stop a fallback, which no client asks for', async () => {
-    const limits = { client_ip: atMost(1), app: atMost(1) }
-    const { server } = await flow.createTenant({ auto_fallback: true, limits })
-    const sent = await server.send('+15005550016', { client_ip: CLIENT_IP })
-    expect(sent.status).to.equal(200)
-    const { otp_id } = sent.body
-    await flow.eventually(async () => {
-      const { deliveries } = (await server.status(otp_id)).body
-      expect(deliveries.map(({ status }: { status: string }) => status)).to.deep.equal(['failed', 'delivered'])
-    })
-    expect((await server.send(freshNumber(), { client_ip: CLIENT_IP })).body.scope).to.equal('client_ip')
-  })
-
-  it('treat a private or reserved address as no client address', async () => {
-    const { server } = await flow.createTenant({ limits: { client_ip: atMost(1), app_without_client_ip: atMost(3) } })
-    const answers = []
-    for (const client_ip of ['10.0.0.1', '10.0.0.1', '::1', '192.168.7.7'])
-      answers.push(await server.send(freshNumber(), { client_ip }))
-    expect(scopes(answers)).to.deep.equal(['200', '200', '200', 'app_without_client_ip'])
-    expect((await server.send(freshNumber(), { client_ip: CLIENT_IP })).status).to.equal(200)
-    expect((await server.send(freshNumber(), { client_ip: '300.1.1.1' })).status, 'not an IP address').to.equal(422)
-  })
-
-  it('use the address of the connection for a publishable key', async () => {
-    const { device } = await flow.createTenant({ limits: { client_ip: atMost(1) } })
-    expect((await device.send(freshNumber(), { forwarded: '8.8.8.8' })).status).to.equal(200)
-    expect((await device.send(freshNumber(), { forwarded: '1.1.1.1, 8.8.8.8' })).body.scope).to.equal('client_ip')
-    expect((await device.send(freshNumber(), { forwarded: ABUSIVE_IP })).status).to.equal(403)
-    expect((await device.send(freshNumber(), { forwarded: freshAddress() })).status).to.equal(200)
-  })
-
-  it('count each app and each mode separately', async () => {
-    const [live, test] = [flow.caller(FLOW_APP_KEYS.live), flow.caller(FLOW_APP_KEYS.test)]
-    const to = freshNumber()
-    const statuses = []
-    for (const by of [test, test, test, live, live, live]) statuses.push((await by.send(to)).status)
-    expect(statuses).to.deep.equal([200, 200, 429, 200, 200, 429])
-    const { server } = await flow.createTenant()
-    expect((await server.send(to)).status).to.equal(200)
-  })
+      await flow.waitForCode(to, 4)
+    },
+  )
 })
 
 let addresses = 0

@@ -52,35 +52,19 @@ describeFlowOnce('magic recipients', flow => {
       expect((await server.status(last.otp_id)).body.deliveries[0].status).to.equal('delivered'),
     )
     const events = await flow.events(app)
-    for (const [otp_id, [, name, finalStatus, expected]] of sent) {
+    for (const [otp_id, [, name, , expected]] of sent) {
       const happened = events.filter(({ payload }) => payload.otp_id === otp_id)
       expect(
         happened.map(({ type }) => type),
         name,
       ).to.deep.equal(expected)
-      expect((await server.status(otp_id)).body.deliveries[0].status, name).to.equal(finalStatus)
       for (const { payload } of happened) expect(payload).to.have.all.keys('otp_id', 'delivery_id', 'status')
     }
-    expect(new Set(events.map(({ id }) => id))).to.have.property('size', events.length)
   })
 
-  it('include one that fails on the first channel only, so that a resend arrives', async () => {
-    const { server } = await flow.createTenant({ resend_cooldown_seconds: [0] })
-    const { otp_id } = (await server.send('+15005550016')).body
-    const statuses = async () =>
-      (await server.status(otp_id)).body.deliveries.map(({ status }: { status: string }) => status)
-    await flow.eventually(async () => expect(await statuses()).to.deep.equal(['failed']))
-    await server.resend(otp_id)
-    await flow.eventually(async () => expect(await statuses()).to.deep.equal(['failed', 'delivered']))
-  })
-
-  it('are exempt from the limit per recipient', async () => {
-    const { server } = await flow.createTenant({ limits: { recipient: [{ max: 1, seconds: 600 }] } })
-    for (let nth = 0; nth < 3; nth += 1) expect((await server.send('silent@magic.test')).status).to.equal(200)
-  })
-
-  it('are exempt from the limit of wrong codes per recipient', async () => {
-    const { server } = await flow.createTenant({ limits: { recipient_verify: [{ max: 1, seconds: 600 }] } })
+  it('are exempt from the limits of sends and of wrong codes per recipient', async () => {
+    const rule = [{ max: 1, seconds: 600 }]
+    const { server } = await flow.createTenant({ limits: { recipient: rule, recipient_verify: rule } })
     for (let nth = 0; nth < 3; nth += 1) {
       const { otp_id } = (await server.send('silent@magic.test')).body
       for (const attempts_left of [4, 3])

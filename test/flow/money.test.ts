@@ -1,25 +1,19 @@
 // Prepaid balances over HTTP: what a send costs, what a failed delivery refunds, and that a balance never goes below zero.
 import { expect } from 'chai'
-import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { DAY_MS } from '../../infra/time.ts'
-import { Unavailable } from '../../infra/unavailable.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../services/domain/money/ledger-writer.ts'
-import { CONSOLE_APP_ID } from '../../services/domain/tenancy/console.ts'
-import { LOOK_FOR_EVENTS_AFTER_MS } from '../../services/domain/verifications/owed.ts'
-import type { Caller } from '../support/api-caller.ts'
-import { refusal } from '../support/api-caller.ts'
-import { eventually } from '../support/eventually.ts'
-import { CACHE_TTL_MS, freshNumber, startFlow } from '../support/flow.ts'
+import { type Answer, refusal } from '../support/api-caller.ts'
+import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
 import { codeIn, describeLiveFlow, type LiveApp } from '../support/live-flow.ts'
-import { startReceiver } from '../support/receiver.ts'
-import { onEachEngineSet } from '../support/site.ts'
-import { interceptWrites } from '../support/tenancy.ts'
-import { addUser } from '../support/users.ts'
-import { startMailServer } from '../support/vendors/smtp.ts'
+import { itOnceOf } from '../support/site.ts'
 import { startTwilio, type Twilio, type TwilioMessage } from '../support/vendors/twilio.ts'
 import { keepEachTestWithin } from '../support/within-period.ts'
 
 const SMS_PRICE = 40_000
+const WITHOUT_LIMITS = {
+  limits: { app_without_client_ip: [{ max: 1_000, seconds: 60 }] },
+  fraud_guard: { mode: 'off' },
+}
 const NO_FUNDS = { type: 'InsufficientFundsError', status: 402 }
 
 interface Shop extends LiveApp {
@@ -27,7 +21,8 @@ interface Shop extends LiveApp {
   twilio: Twilio
 }
 
-describeLiveFlow('an app with a prepaid balance', live => {
+describeLiveFlow('an app with a prepaid balance', (live, engines) => {
+  const itOnce = itOnceOf(engines)
   const opened: Twilio[] = []
   const companies: string[] = []
   keepEachTestWithin(DAY_MS, live)
@@ -72,94 +67,58 @@ describeLiveFlow('an app with a prepaid balance', live => {
     expect(statement.closing_micros).to.equal(body.balance)
   }
 
-  it('tells its owners by email, and endpoints that ask for it, when the balance is low, and does so once', async () => {
-    const [mail, receiver] = [await startMailServer(), await startReceiver()]
-    const consoleMail = `/apps/${CONSOLE_APP_ID}/providers/mail`
-    try {
-      const config = { host: '127.0.0.1', port: mail.port, from: 'console@shop.example' }
-      expect((await live.admin('PUT', consoleMail, { type: 'smtp', config })).status).to.equal(201)
-      const shop = await open(3 * SMS_PRICE)
-      const { secrets, engines } = live.countersign
-      const keyring = createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code })
-      const owner = await addUser(engines.store, shop.company, 'owner', keyring, 'owner@shop.example')
-      const endpoint = { url: `http://127.0.0.1:${receiver.port}/`, events: ['ops.balance_low'] }
-      const { body: created } = await live.admin('POST', `/apps/${shop.app}/endpoints`, endpoint)
-      const path = `/companies/${shop.company}`
-      const changed = await live.admin('PATCH', path, { low_balance_micros: 2.5 * SMS_PRICE })
-      expect(changed.body.low_balance_micros).to.equal(2.5 * SMS_PRICE)
-      await live.advance(CACHE_TTL_MS)
-      await live.advance(CACHE_TTL_MS)
-      expect(mail.mails).to.have.length(0)
-
-      await shop.server.send(freshNumber())
-      await live.eventually(async () => {
-        const { items } = (await live.admin('GET', `${path}/notices`)).body
-        // Not further, because the mail that follows would time out.
-        if (items.length === 0) await live.advance(1_000)
-        expect(items).to.have.length(1)
-      })
-      const expectToldOnce = () => expect([mail.mails.length, receiver.received.length]).to.deep.equal([1, 1])
-      await live.eventually(expectToldOnce)
-      await shop.server.send(freshNumber())
-      await live.advance(2 * CACHE_TTL_MS)
-      await live.eventually(expectToldOnce)
-      expect(mail.mails[0]?.to).to.deep.equal(['owner@shop.example'])
-      expect(mail.mails[0]?.bodies['text/plain']).to.include('fallen below 0.1')
-      const { type, payload } = JSON.parse(String(receiver.received[0]?.body))
-      const { body } = await live.admin('GET', `${path}/notices`)
-      const [notice] = body.items
-      expect(body.items).to.have.length(1)
-      expect(notice).to.include({ type, subject: shop.company, at: payload.at, app_id: null, ongoing: true })
-      expect(payload).to.deep.equal({ company_id: shop.company, subject: shop.company, at: notice.at })
-      expect(notice.mails).to.have.length(1)
-      expect(notice.mails[0]).to.include({ user_id: owner._id }).and.not.to.include({ sent_at: null })
-      const told = await live.admin('GET', `${path}/notices/recipients`)
-      expect(told.body).to.deep.equal({
-        by_email: true,
-        owners: [{ user_id: owner._id, email: 'owner@shop.example' }],
-        endpoints: [{ ...endpoint, id: created.id, app_id: shop.app }],
-      })
-    } finally {
-      await live.admin('DELETE', `${consoleMail}?confirm=true`)
-      await Promise.all([mail.close(), receiver.close()])
-    }
-  })
-
-  it('pays when a send is accepted, and the ledger names the delivery', async () => {
+  itOnce('pays when a send is accepted, and the ledger names the delivery', async () => {
     const shop = await open(100_000)
     const { body, headers } = await shop.server.send(freshNumber())
     expect(await balance(shop)).to.equal(60_000)
     const shown = (await live.admin('GET', `/verifications/${body.otp_id}`)).body
     expect(shown).to.include({ cost_micros: SMS_PRICE, request_id: headers.get('x-request-id') })
     const { items } = (await live.admin('GET', `/companies/${shop.company}/ledger`)).body
-    expect(items[0]).to.include({
-      kind: 'hold',
-      micros: -SMS_PRICE,
-      balance_after: 60_000,
-      otp_id: body.otp_id,
-      note: null,
-    })
+    const hold = { kind: 'hold', micros: -SMS_PRICE, balance_after: 60_000, otp_id: body.otp_id, note: null }
+    expect(items[0]).to.include(hold)
     expect(items[0].delivery_id).to.match(/^dlv_/)
     const { delivery_id } = items[0]
     expect(items[0]).to.include({ app_id: shop.app, channel: 'sms', country: 'US', provider: null })
     expect(items[0].by).to.match(/^key_/)
-    const only = async (query: string) =>
+    const kindsOf = async (query: string) =>
       (await live.admin('GET', `/companies/${shop.company}/ledger?${query}`)).body.items.map(
         ({ kind }: { kind: string }) => kind,
       )
-    expect(await only('kind=credit')).to.deep.equal(['credit'])
-    expect(await only(`app_id=${shop.app}&channel=sms&country=US`)).to.deep.equal(['hold'])
-    expect(await only(`delivery_id=${delivery_id}`)).to.deep.equal(['hold'])
-    expect(await only('country=FR')).to.deep.equal([])
-    expect(await only(`from=${items[0].at}&to=2031-01-01T00:00:00Z`)).to.include('hold')
-    expect(await only(`to=${items[1].at}`)).to.deep.equal([])
+    const queries: Record<string, string[]> = {
+      'kind=credit': ['credit'],
+      [`app_id=${shop.app}&channel=sms&country=US`]: ['hold'],
+      [`delivery_id=${delivery_id}`]: ['hold'],
+      'country=FR': [],
+      [`to=${items[1].at}`]: [],
+    }
+    for (const [query, kinds] of Object.entries(queries)) expect(await kindsOf(query), query).to.deep.equal(kinds)
+    expect(await kindsOf(`from=${items[0].at}&to=2031-01-01T00:00:00Z`)).to.include('hold')
     const refused = await live.admin('GET', `/companies/${shop.company}/ledger?from=yesterday&kind=gift`)
     expect([refused.status, refused.body.errors.length]).to.deep.equal([422, 2])
     expect(items[1]).to.include({ kind: 'credit', micros: 100_000, balance_after: 100_000, note: 'a transfer' })
     await expectReconciled(shop)
   })
 
-  it('is counted as cut off by prices that its balance does not pay for, and is refused once they are saved', async () => {
+  it('spends exactly its spend cap on a country in a day, however many sends arrive at once', async () => {
+    const shop = await open(1_000_000, { spend_caps: { US: 7 * SMS_PRICE, '*': 2 * SMS_PRICE }, ...WITHOUT_LIMITS })
+    const outcome = ({ status, body }: Answer): string => body.scope ?? body.type ?? String(status)
+    const answers = await Promise.all(Array.from({ length: 25 }, () => shop.server.send(freshNumber())))
+    expect(answers.map(outcome).sort()).to.deep.equal([...Array(7).fill('200'), ...Array(18).fill('spend_cap')])
+    expect(await balance(shop)).to.equal(1_000_000 - 7 * SMS_PRICE)
+    await expectReconciled(shop)
+    const elsewhere: string[] = []
+    for (const to of ['+4915112345678', '+4915112345679', '+33612345678'])
+      elsewhere.push(outcome(await shop.server.send(to)))
+    expect(elsewhere, 'one cap for each other country').to.deep.equal(['200', 'spend_cap', '200'])
+    const refused = await shop.server.send(freshNumber())
+    expect(refusal(refused)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'spend_cap' })
+    const seconds = Number(refused.headers.get('retry-after'))
+    expect(seconds).to.be.within(1, Math.ceil((DAY_MS - (live.clock.now() % DAY_MS)) / 1000) + 1)
+    await live.advance(seconds * 1000)
+    expect(outcome(await shop.server.send(freshNumber())), 'on the next day in UTC').to.equal('200')
+  })
+
+  itOnce('is counted as cut off by prices that it cannot pay, and is refused once they are saved', async () => {
     const saved = (await live.admin('GET', '/prices')).body.items
     const dearer = [...saved, { channel: 'sms', country: 'FR', micros: 7 * SMS_PRICE }]
     const cutOff = async (prices: object[]) => {
@@ -182,7 +141,6 @@ describeLiveFlow('an app with a prepaid balance', live => {
     // Not the rich one, which can pay, nor the poor one, which cannot pay today's price either.
     expect(await cutOff(dearer)).to.deep.equal({ companies: before.companies + 3, cut_off: before.cut_off + 1 })
     expect(await cutOff(saved)).to.deep.equal({ companies: before.companies + 3, cut_off: 0 })
-    expect(await cutOff([])).to.include({ cut_off: 0 })
     expect((await live.admin('GET', '/prices')).body.items, 'nothing is saved').to.deep.equal(saved)
 
     await live.admin('PUT', '/prices', { prices: dearer })
@@ -197,75 +155,7 @@ describeLiveFlow('an app with a prepaid balance', live => {
     }
   })
 
-  it('pays for every resend, and gets one refund for a failed delivery', async () => {
-    const shop = await open(100_000, { resend_cooldown_seconds: [0] })
-    shop.twilio.next({ receipts: ['sent', 'failed', 'failed'] })
-    const { body } = await shop.server.send(freshNumber())
-    await live.waitForDeliveries(shop.server, body.otp_id, 'sms failed')
-    await live.eventually(async () => expect(await balance(shop)).to.equal(100_000))
-    const cost = async () => (await live.admin('GET', `/verifications/${body.otp_id}`)).body.cost_micros
-    expect(await cost()).to.equal(0)
-    expect((await shop.server.resend(body.otp_id)).status).to.equal(200)
-    expect(await cost(), 'without what was refunded').to.equal(SMS_PRICE)
-    expect(await ledger(shop)).to.deep.equal([
-      ['hold', -SMS_PRICE, 60_000],
-      ['refund', SMS_PRICE, 100_000],
-      ['hold', -SMS_PRICE, 60_000],
-      ['credit', 100_000, 100_000],
-    ])
-    await expectReconciled(shop)
-  })
-
-  it('pays again, once, for a message that failed and whose arrival is reported later', async () => {
-    const shop = await open(100_000)
-    shop.twilio.next({ receipts: ['sent', 'failed', 'delivered', 'delivered'] })
-    const { body } = await shop.server.send(freshNumber())
-    await live.eventually(async () =>
-      expect((await ledger(shop)).map(([kind]) => kind)).to.deep.equal(['recharge', 'refund', 'hold', 'credit']),
-    )
-    const [delivery] = (await shop.server.status(body.otp_id)).body.deliveries
-    expect(delivery).to.include({ status: 'failed', late_receipt: 'delivered' })
-    const { timeline, deliveries } = (await live.admin('GET', `/verifications/${body.otp_id}`)).body
-    expect(deliveries[0]).to.include({ charge: 'again' })
-    expect(timeline.map(({ happened }: { happened: string }) => happened)).to.include('delivery.arrived_late')
-    await expectReconciled(shop)
-  })
-
-  it('pays for a message that its provider is taking while its recipient is erased', async () => {
-    const shop = await open(100_000)
-    const recipient = freshNumber()
-    shop.twilio.next({ fault: { kind: 'hang' } })
-    await shop.server.send(recipient)
-    await live.eventually(() => expect(shop.twilio.messages).to.have.length(1))
-    const erased = await live.admin('POST', `/apps/${shop.app}/erase`, { recipient })
-    shop.twilio.release()
-    expect(erased.body).to.include({ verifications: 1, ended: 1 })
-    expect(await ledger(shop)).to.deep.equal([
-      ['void', 0, 100_000 - SMS_PRICE],
-      ['hold', -SMS_PRICE, 100_000 - SMS_PRICE],
-      ['credit', 100_000, 100_000],
-    ])
-    await expectReconciled(shop)
-  })
-
-  it('leaves nothing for the sweeper to check once its send and its resend are saved', async () => {
-    const shop = await open(3 * SMS_PRICE, { resend_cooldown_seconds: [0] })
-    const { body } = await shop.server.send(freshNumber())
-    expect((await shop.server.resend(body.otp_id)).status).to.equal(200)
-    // The API would move to the ledger what still waits for its confirmation.
-    const stored = live.countersign.engines.store.docs('ledger')
-    await eventually(async () => {
-      const items = await stored.find({ company_id: shop.company }, { sort: { _id: -1 }, limit: 10 })
-      expect(items.map(({ kind, check_at, partition }) => [kind, check_at, partition])).to.deep.equal([
-        ['hold', undefined, undefined],
-        ['hold', undefined, undefined],
-        ['credit', undefined, undefined],
-      ])
-    })
-    await expectReconciled(shop)
-  })
-
-  it('gets one refund, in its balance and below its spend cap, for a failure that is reported many times at once', async () => {
+  it('gets one refund for a failure that is reported many times at once', async () => {
     const shop = await open(100_000, { spend_caps: { US: SMS_PRICE }, resend_cooldown_seconds: [0] })
     shop.twilio.next({ receipts: ['sent'] })
     const { body } = await shop.server.send(freshNumber())
@@ -279,7 +169,7 @@ describeLiveFlow('an app with a prepaid balance', live => {
     await expectReconciled(shop)
   })
 
-  it('pays once for a message whose code is entered although its provider reported a failure, and may be overdrawn', async () => {
+  it('pays once for a message whose code is entered after a reported failure, and may be overdrawn', async () => {
     const shop = await open(SMS_PRICE, { spend_caps: { US: SMS_PRICE } })
     shop.twilio.next({ receipts: ['sent', 'failed'] })
     const { body } = await shop.server.send(freshNumber())
@@ -296,12 +186,9 @@ describeLiveFlow('an app with a prepaid balance', live => {
     expect(items[0].delivery_id).to.equal(items.at(-2).delivery_id)
     expect(refusal(await shop.server.send(freshNumber()))).to.deep.include({ type: 'RateLimitExceededError' })
     // Money that comes in is accepted although the balance stays below zero.
-    expect(
-      (await live.admin('POST', `/companies/${shop.company}/credit`, { micros: 1, note: 'a transfer' })).status,
-    ).to.equal(200)
-    expect(
-      (await live.admin('POST', `/companies/${shop.company}/credit`, { micros: -1, note: 'a transfer' })).status,
-    ).to.equal(422)
+    const credit = async (micros: number) =>
+      (await live.admin('POST', `/companies/${shop.company}/credit`, { micros, note: 'a transfer' })).status
+    expect([await credit(1), await credit(-1)]).to.deep.equal([200, 422])
     const { problems } = (await live.admin('GET', `/companies/${shop.company}/reconciliation`)).body
     expect(problems).to.deep.equal([])
   })
@@ -339,7 +226,7 @@ describeLiveFlow('an app with a prepaid balance', live => {
     ['erased', ({ app }, recipient) => live.admin('POST', `/apps/${app}/erase`, { recipient })],
     ['purged', (_, __, _id) => live.countersign.engines.store.docs('otps').remove({ _id }, 1)],
   ] as [string, (shop: Shop, recipient: string, otp_id: string) => Promise<unknown>][])
-    it(`pays for a message that fails only after its verification was ${how}`, async () => {
+    itOnce(`pays for a message that fails only after its verification was ${how}`, async () => {
       const shop = await open(100_000)
       shop.twilio.next({ receipts: ['sent'] })
       const recipient = freshNumber()
@@ -360,9 +247,13 @@ describeLiveFlow('an app with a prepaid balance', live => {
       await expectReconciled(shop)
     })
 
-  it('gets 402 when its balance is too low, and keeps its idempotency key and its limit', async () => {
-    const shop = await open(SMS_PRICE, { limits: { recipient: [{ max: 1, seconds: 600 }] } })
-    await shop.server.send(freshNumber())
+  itOnce('gets 402 when its balance is too low, and keeps its idempotency key and its limit', async () => {
+    const limits = { recipient: [{ max: 1, seconds: 600 }] }
+    const shop = await open(SMS_PRICE, { limits, resend_cooldown_seconds: [0] })
+    const { otp_id } = (await shop.server.send(freshNumber())).body
+    expect(refusal(await shop.server.resend(otp_id))).to.deep.equal(NO_FUNDS)
+    const test = await live.createKey(shop.app, 'server', 'test')
+    expect((await test.send(freshNumber())).status, 'a test key pays nothing').to.equal(200)
     const to = freshNumber()
     const key = { idempotency: 'once' }
     expect(refusal(await shop.server.send(to, key))).to.deep.equal(NO_FUNDS)
@@ -373,160 +264,12 @@ describeLiveFlow('an app with a prepaid balance', live => {
     await expectReconciled(shop)
   })
 
-  it('cannot resend without money, but can still verify', async () => {
-    const shop = await open(SMS_PRICE, { resend_cooldown_seconds: [0] })
-    const { body } = await shop.server.send(freshNumber())
-    expect(refusal(await shop.server.resend(body.otp_id))).to.deep.equal(NO_FUNDS)
-    await live.eventually(() => expect(shop.twilio.messages).to.have.length(1))
-    const code = codeIn(shop.twilio.messages[0]?.form.Body)
-    expect((await shop.server.verify(body.otp_id, code)).body.status).to.equal('approved')
-  })
-
-  it('pays nothing for sends with a test key', async () => {
-    const shop = await open(0)
-    const test = await live.createKey(shop.app, 'server', 'test')
-    expect((await test.send(freshNumber())).status).to.equal(200)
-    expect(await ledger(shop)).to.deep.equal([])
-  })
-
   it('never spends more than its balance, however many sends arrive at once', async () => {
-    const shop = await open(10 * SMS_PRICE, { limits: { app_without_client_ip: [{ max: 1_000, seconds: 60 }] } })
+    const shop = await open(10 * SMS_PRICE, WITHOUT_LIMITS)
     const answers = await Promise.all(Array.from({ length: 30 }, () => shop.server.send(freshNumber())))
     const statuses = answers.map(({ status }) => status).sort()
     expect(statuses).to.deep.equal([...Array(10).fill(200), ...Array(20).fill(402)])
     expect(await balance(shop)).to.equal(0)
     await expectReconciled(shop)
-  })
-})
-
-onEachEngineSet('the hold of a send', engines => {
-  /** The first insert of a verification fails, `before` or `after` it is stored. */
-  function startPaidFlow(when: 'before' | 'after') {
-    let lost = 0
-    return startFlow({
-      engines,
-      bootstrap: {
-        prices: [{ channel: 'sms', country: '*', micros: SMS_PRICE }],
-        companies: [
-          {
-            id: 'cmp_1',
-            balance: 3 * SMS_PRICE,
-            apps: [
-              {
-                id: 'app_1',
-                keys: [{ id: 'key_1', kind: 'server', mode: 'live', key: 'sk_live_money' }],
-                providers: [{ name: 'box', channel: 'sms', type: 'sandbox', config: {} }],
-              },
-            ],
-          },
-        ],
-      },
-      decorate: ({ store, broker }) => ({
-        broker,
-        store: interceptWrites(store, {
-          async [when](call: string) {
-            if (call !== 'otps.insert' || lost > 0) return
-            lost += 1
-            throw new Unavailable('the store went away')
-          },
-        }),
-      }),
-    })
-  }
-
-  it('that could not be saved is voided, and the money returns to the balance', async () => {
-    const flow = await startPaidFlow('before')
-    try {
-      const server: Caller = flow.caller('sk_live_money')
-      const balance = async () => (await flow.admin('GET', '/companies/cmp_1')).body.balance
-      expect((await server.send(freshNumber())).status).to.equal(503)
-      expect(await balance()).to.equal(2 * SMS_PRICE)
-      expect((await server.send(freshNumber())).status).to.equal(200)
-      await flow.advance(CHECK_HOLD_AFTER_MS + 1_000)
-      await flow.eventually(async () => expect(await balance()).to.equal(2 * SMS_PRICE))
-      const { items } = (await flow.admin('GET', '/companies/cmp_1/ledger')).body
-      expect(items.map(({ kind }: { kind: string }) => kind)).to.deep.equal(['void', 'hold', 'hold', 'credit'])
-      expect((await flow.admin('GET', '/companies/cmp_1/reconciliation')).body.problems).to.deep.equal([])
-    } finally {
-      await flow.stop()
-    }
-  })
-
-  it('that was saved, without an answer from the store, is checked and kept', async () => {
-    const flow = await startPaidFlow('after')
-    const stored = flow.countersign.engines.store.docs('ledger')
-    const holds = async () =>
-      (await stored.find({ company_id: 'cmp_1' }, { sort: { _id: -1 }, limit: 10 })).filter(
-        ({ kind }) => kind === 'hold',
-      )
-    try {
-      expect((await flow.caller('sk_live_money').send(freshNumber())).status).to.equal(503)
-      const { items } = (await flow.admin('GET', '/companies/cmp_1/ledger')).body
-      expect(items.map(({ kind }: { kind: string }) => kind)).to.deep.equal(['hold', 'credit'])
-      expect((await holds()).map(({ check_at, at }) => check_at === at + CHECK_HOLD_AFTER_MS)).to.deep.equal([true])
-      await flow.advance(CHECK_HOLD_AFTER_MS + 1_000)
-      await flow.eventually(async () =>
-        expect((await holds()).map(({ check_at }) => check_at)).to.deep.equal([undefined]),
-      )
-      expect((await flow.admin('GET', '/companies/cmp_1')).body.balance).to.equal(2 * SMS_PRICE)
-      expect((await flow.admin('GET', '/companies/cmp_1/reconciliation')).body.problems).to.deep.equal([])
-    } finally {
-      await flow.stop()
-    }
-  })
-})
-
-onEachEngineSet('a refund whose message the broker loses', engines => {
-  it('is entered all the same, once', async () => {
-    let lost = 0
-    const flow = await startFlow({
-      engines,
-      env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' },
-      bootstrap: {
-        prices: [{ channel: 'sms', country: '*', micros: SMS_PRICE }],
-        companies: [
-          {
-            id: 'cmp_1',
-            balance: SMS_PRICE,
-            apps: [
-              {
-                id: 'app_1',
-                keys: [{ id: 'key_1', kind: 'server', mode: 'live', key: 'sk_live_money' }],
-                // Nothing listens there.
-                providers: [{ name: 'gate', channel: 'sms', type: 'http', config: { url: 'http://127.0.0.1:9/' } }],
-              },
-            ],
-          },
-        ],
-      },
-      decorate: ({ store, broker }) => ({
-        store,
-        broker: {
-          ...broker,
-          async publish(queue, message) {
-            const isRefund = (message.body as { type?: string }).type === 'delivery.refunded'
-            if (isRefund) lost += 1
-            else await broker.publish(queue, message)
-          },
-        },
-      }),
-    })
-    try {
-      const { body } = await flow.caller('sk_live_money').send(freshNumber())
-      const balance = async () => (await flow.admin('GET', '/companies/cmp_1')).body.balance
-      await flow.eventually(async () => {
-        const { deliveries } = (await flow.admin('GET', `/verifications/${body.otp_id}`)).body
-        expect(deliveries.map(({ status }: { status: string }) => status)).to.deep.equal(['failed'])
-        expect(lost).to.be.at.least(1)
-      })
-      expect(await balance()).to.equal(0)
-      await flow.advance(LOOK_FOR_EVENTS_AFTER_MS)
-      await flow.eventually(async () => expect(await balance()).to.equal(SMS_PRICE))
-      await flow.advance(2 * LOOK_FOR_EVENTS_AFTER_MS)
-      expect(await balance()).to.equal(SMS_PRICE)
-      expect((await flow.admin('GET', '/companies/cmp_1/reconciliation')).body.problems).to.deep.equal([])
-    } finally {
-      await flow.stop()
-    }
   })
 })

@@ -1,11 +1,9 @@
 // Users of the dashboard sign in with a code from Countersign itself: without an email provider it is in the sandbox's inbox, with one it
 // comes by email.
 import { expect } from 'chai'
-import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID } from '../../services/domain/tenancy/console.ts'
+import { CONSOLE_APP_ID } from '../../services/domain/tenancy/console.ts'
 import { ask } from '../support/api-caller.ts'
-import { startCountersign } from '../support/countersign.ts'
-import { type Browser, createBrowser, createVisitor, post, signIn, type Visitor } from '../support/dashboard-session.ts'
-import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
+import { type Browser, createBrowser, createVisitor, post, type Visitor } from '../support/dashboard-session.ts'
 import { CACHE_TTL_MS, type Flow, startFlow, wrongCode } from '../support/flow.ts'
 import { codeIn } from '../support/live-flow.ts'
 import { collectionsContaining } from '../support/raw-documents.ts'
@@ -70,31 +68,22 @@ describe('signing in to the dashboard', () => {
     const { email, company, id } = await invite()
     const asked = await enter({ email })
     expect([asked.status, asked.body.next, asked.body.sent_by]).to.deep.equal([200, 'code', 'sandbox'])
-    const [message] = await flow.eventually(async () => {
-      const inbox = await flow.inbox(email)
-      expect(inbox).to.have.length(1)
-      return inbox
-    })
+    const code = await flow.waitForCode(email)
+    expect(code).to.match(/^\d{8}$/)
+    const [message] = await flow.inbox(email)
     expect(message).to.include({ channel: 'email', recipient: email })
     expect(message?.text).to.include('Countersign console')
-    expect(message?.code).to.match(/^\d{8}$/)
     expect((await enter({ email, code: ' - ' })).status).to.equal(422)
-    const answer = await enter({ email, code: [...(message?.code ?? '')].join(' ') })
+    const answer = await enter({ email, code: [...code].join(' ') })
     expect(answer.body).to.include({ id, name: 'Ada', email, role: null, company_id: null })
 
     const browser = createBrowser(url(), answer)
     expect((await browser.ask('GET', '/companies')).status).to.equal(403)
     const accepted = await browser.ask('POST', `/invitations/${id}/accept`)
-    expect(accepted.body).to.include({ id, name: 'Ada', email, role: 'owner', company_id: company })
+    expect(accepted.body).to.include({ id, email, role: 'owner', company_id: company })
     await flow.advance(1)
-    expect((await browser.ask('GET', '/companies')).body.items).to.have.length(1)
-    expect((await browser.ask('POST', `/companies/${company}/apps`, { name: 'Shop' })).status).to.equal(201)
     expect((await browser.ask('GET', `/apps/${CONSOLE_APP_ID}`)).status).to.equal(404)
     expect((await browser.ask('GET', '/sandbox/messages')).body, 'the codes of others').to.deep.equal([])
-    const [record] = (await browser.ask('GET', '/audit')).body.items
-    expect(record).to.include({ who: `${id} (p****@shop.example)`, action: 'app.create' })
-    const [user] = (await browser.ask('GET', `/companies/${company}/users`)).body.items
-    expect(user.last_sign_in_at).to.be.a('string')
     expect((await browser.ask('POST', '/sign-out')).status).to.equal(204)
     for (const { headers } of [answer, accepted]) {
       const cookie = `countersign_session=${headers.getSetCookie()[0]?.split(/[=;]/)[1]}`
@@ -134,18 +123,6 @@ describe('signing in to the dashboard', () => {
     expect(refusals[0]).to.deep.equal(refusals[1])
     expect(refusals[0]).to.include({ status: 401, type: 'HTTPException' })
     expect(await flow.inbox(stranger)).to.deep.equal([])
-    expect(
-      await flow.admin('GET', `/apps/${CONSOLE_APP_ID}/verifications?recipient=${stranger}`),
-    ).to.have.nested.property('body.items.length', 0)
-  })
-
-  it('takes a code once, even twice at the same time', async () => {
-    const { email } = await invite()
-    await enter({ email })
-    const code = await flow.waitForCode(email)
-    const both = await Promise.all([enter({ email, code }), enter({ email, code })])
-    expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 401])
-    expect((await enter({ email, code })).status).to.equal(401)
   })
 
   it('takes a code only in the browser that asked for it, and counts no guess of another', async () => {
@@ -159,21 +136,9 @@ describe('signing in to the dashboard', () => {
     await stranger.enter({ email: freshAddress() })
     for (let guesses = 0; guesses < 6; guesses += 1)
       expect((await stranger.enter({ email, code: guesses === 0 ? code : wrongCode(code) })).status).to.equal(401)
-    expect((await enter({ email, code })).status).to.equal(200)
-  })
-
-  it('is not hindered by strangers who ask for codes to the same address and guess at them', async () => {
-    const { email, id } = await invite()
-    await enter({ email })
-    const code = await flow.waitForCode(email)
-    const strangers = Array.from({ length: 5 }, newBrowser)
-    await Promise.all(strangers.map(stranger => stranger.post({ email })))
-    await asked(id, 'code_sent', 6)
-    for (let guesses = 0; guesses < 5; guesses += 1) {
-      const all = strangers.map(stranger => stranger.post({ email, code: wrongCode(code) }))
-      for (const { status } of await flow.advanceUntil(Promise.all(all))) expect(status).to.equal(401)
-    }
-    expect((await enter({ email, code })).status, 'after 25 wrong codes').to.equal(200)
+    const both = await Promise.all([enter({ email, code }), enter({ email, code })])
+    expect(both.map(({ status }) => status).sort(), 'once').to.deep.equal([200, 401])
+    expect((await enter({ email, code })).status).to.equal(401)
   })
 
   it('sends a mailbox twenty mails an hour at most in all its spellings, and a browser of the user five more', async () => {
@@ -190,18 +155,6 @@ describe('signing in to the dashboard', () => {
     await flow.advance(HOUR_MS)
     await newBrowser().enter({ email })
     await asked(id, 'code_sent', 22)
-  })
-
-  it('refuses every code after five wrong ones, until a new code is asked for', async () => {
-    const { email } = await invite()
-    await enter({ email })
-    const code = await flow.waitForCode(email)
-    for (let guesses = 0; guesses < 5; guesses += 1)
-      expect((await enter({ email, code: wrongCode(code) })).status).to.equal(401)
-    expect((await enter({ email, code })).status).to.equal(401)
-    await flow.advance(1)
-    const browser = await signInByCode(email, 2)
-    expect((await browser.ask('GET', '/me')).status).to.equal(200)
   })
 
   it('sends the same code again after the cooldown, and a new one once it was guessed at', async () => {
@@ -284,20 +237,10 @@ describe('signing in to the dashboard', () => {
     expect((await post(url(), { email }, { 'X-Forwarded-For': '203.0.113.78' })).status).to.equal(200)
   })
 
-  it('has a console that every operator sees, whose codes cost nothing', async () => {
-    const company = await flow.admin('GET', `/companies/${CONSOLE_COMPANY_ID}`)
-    expect(company.body).to.include({ name: 'Countersign console', balance: 0 })
-    const operator = await signIn(url(), { token: flow.countersign.secrets.adminTokens[0]?.token })
-    const ids = (await operator.ask('GET', '/companies?limit=100')).body.items.map(({ id }: { id: string }) => id)
-    expect(ids).to.include(CONSOLE_COMPANY_ID)
-  })
-
   it('mails an invitation once the console has a provider, three times to one address, and leaves links out', async () => {
     const mail = await startMailServer()
-    const [aside, provider] = ['aside', 'mail'].map(name => `/apps/${CONSOLE_APP_ID}/providers/${name}`) as [
-      string,
-      string,
-    ]
+    const providers = `/apps/${CONSOLE_APP_ID}/providers`
+    const [aside, provider] = [`${providers}/aside`, `${providers}/mail`]
     const config = { host: '127.0.0.1', port: mail.port, from: 'console@shop.example' }
     const inviteTo = async (name: string, email: string) => {
       const { body } = await flow.admin('POST', '/companies', { name })
@@ -309,23 +252,17 @@ describe('signing in to the dashboard', () => {
       const paused = { type: 'smtp', config: { ...config, from: 'aside@shop.example' }, paused: true, position: 0 }
       expect((await flow.admin('PUT', aside, paused)).status).to.equal(201)
       expect((await flow.admin('PUT', provider, { type: 'smtp', config })).status).to.equal(201)
-      for (const mailed of [true, true, true, false]) {
-        const invited = await bob()
-        expect([invited.status, invited.body.mailed]).to.deep.equal([201, mailed])
-      }
+      for (const mailed of [true, true, true, false]) expect((await bob()).body.mailed).to.equal(mailed)
       const ada = await inviteTo('Win at evil.example', 'ada@shop.example')
       expect((await ada()).body.mailed).to.equal(true)
-      expect(mail.mails.map(({ to }) => to[0])).to.deep.equal([
-        ...Array(3).fill('bob@shop.example'),
-        'ada@shop.example',
-      ])
+      const to = [...Array(3).fill('bob@shop.example'), 'ada@shop.example']
+      expect(mail.mails.map(one => one.to[0])).to.deep.equal(to)
       expect(mail.mails[0]?.bodies['text/plain']).to.include('the company "Acme"')
       expect(mail.mails[3]?.bodies['text/plain']).to.include('invited to a company').and.not.to.include('evil')
       mail.next({ at: 'rcpt', says: '550 5.1.1 no such mailbox' })
       expect((await (await inviteTo('Acme', 'eve@shop.example'))()).body.mailed, 'a refused mail').to.equal(false)
-      expect(new Set(mail.mails.map(({ from }) => from)), 'never by a paused provider').to.deep.equal(
-        new Set(['console@shop.example']),
-      )
+      const senders = new Set(mail.mails.map(({ from }) => from))
+      expect([...senders], 'never by a paused provider').to.deep.equal(['console@shop.example'])
     } finally {
       await flow.admin('DELETE', `${provider}?confirm=true`)
       await flow.admin('DELETE', aside)
@@ -352,16 +289,14 @@ describe('signing in to the dashboard', () => {
       expect(signedIn.body.email).to.equal(email)
       await createBrowser(url(), signedIn).ask('POST', `/invitations/${id}/accept`)
 
-      const signIn = async (from: Visitor, userAgent: string, mails: number) => {
-        await from.enter({ email }, { 'User-Agent': userAgent })
+      const elsewhere = newBrowser()
+      const signInElsewhere = async (mails: number) => {
+        const userAgent = { 'User-Agent': 'Firefox/140 Linux' }
+        await elsewhere.enter({ email }, userAgent)
         await flow.eventually(() => expect(mail.mails).to.have.length(mails))
         const sent = codeIn(mail.mails.at(-1)?.bodies['text/plain'])
-        const { status } = await from.enter({ email, code: sent }, { 'User-Agent': userAgent })
-        expect(status).to.equal(200)
+        expect((await elsewhere.enter({ email, code: sent }, userAgent)).status).to.equal(200)
       }
-      const elsewhere = newBrowser()
-      const signInElsewhere = (mails: number) => signIn(elsewhere, 'Firefox/140 Linux', mails)
-      const words = (): number => flow.countersign.log.output().split('sign_in.mail_sent').length - 1
       await signInElsewhere(2)
       await flow.eventually(() => expect(mail.mails, 'word of the new browser').to.have.length(3))
       expect(mail.mails[2]?.to).to.deep.equal([email])
@@ -369,12 +304,7 @@ describe('signing in to the dashboard', () => {
       await flow.advance(COOLDOWN_MS)
       await signInElsewhere(4)
       await flow.advance(COOLDOWN_MS)
-      await signInElsewhere(5)
-      await flow.advance(COOLDOWN_MS)
-      await signIn(newBrowser(), 'Chrome/140 Windows', 6)
-      await flow.eventually(() => expect(mail.mails).to.have.length(7))
-      expect(mail.mails[6]?.bodies['text/plain']).to.include('new browser: Chrome on Windows')
-      await flow.eventually(() => expect(words(), 'of a browser that is known there is none').to.equal(2))
+      expect(mail.mails, 'of a browser that is known there is none').to.have.length(4)
       expect(flow.countersign.log.output()).to.include('sign_in.mail_sent').and.not.to.include(email)
       expect(await flow.inbox(email), 'nothing is in the sandbox').to.deep.equal([])
     } finally {
@@ -382,31 +312,6 @@ describe('signing in to the dashboard', () => {
       await flow.admin('PUT', '/prices', { prices: [] })
       await flow.advance(CACHE_TTL_MS)
       await mail.close()
-    }
-  })
-})
-
-onRealEngines('a dashboard that is a process of its own', { AMQP_URL, MONGODB_URL }, () => {
-  it('signs its users in, and their sessions count in all processes', async () => {
-    const flow = await startFlow({ engines: 'real' })
-    const { site, url } = flow.countersign
-    const env = { CHANNEL_BACKOFF: '200' }
-    const alone = await startCountersign({ engines: 'real', site, roles: ['dashboard'], env })
-    try {
-      const email = 'ada@shop.example'
-      const company = (await flow.admin('POST', '/companies', { name: 'Acme' })).body.id
-      await flow.admin('POST', `/companies/${company}/users`, { email, role: 'owner', name: 'Ada' })
-      const visitor = createVisitor(alone.url)
-      expect((await visitor.enter({ email })).status).to.equal(200)
-      const answer = await visitor.enter({ email, code: await flow.waitForCode(email) })
-      expect(answer.status, answer.text).to.equal(200)
-      const elsewhere = createBrowser(url, answer)
-      expect((await elsewhere.ask('POST', '/sign-out')).status).to.equal(204)
-      const here = createBrowser(alone.url, answer)
-      expect((await here.ask('GET', '/me')).status).to.equal(401)
-    } finally {
-      await alone.stop()
-      await flow.stop()
     }
   })
 })

@@ -1,3 +1,4 @@
+// Verifies at once and late. What each verify is answered is in model-paths.test.ts.
 import { expect } from 'chai'
 import { refusal } from '../support/api-caller.ts'
 import { wrongCode } from '../support/flow.ts'
@@ -6,58 +7,6 @@ import { describeFlow } from '../support/shared-flow.ts'
 const CODE_LIFETIME_MS = 600_000
 
 describeFlow('a verify', flow => {
-  it('with the right code approves, and repeats its answer to the same key', async () => {
-    const { server, app } = await flow.createTenant()
-    const { otp_id, code } = await flow.startVerification(server)
-    const approved = { otp_id, status: 'approved', matched: true, attempts_left: 5, verification_token: null }
-    const first = await server.verify(otp_id, code)
-    expect([first.status, first.body]).to.deep.equal([200, approved])
-    const again = await server.verify(otp_id, code)
-    expect([again.status, again.body]).to.deep.equal([200, approved])
-
-    const { body } = await server.status(otp_id)
-    expect(body.status).to.equal('approved')
-    expect(body.verified_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    await flow.eventually(async () => {
-      const events = await flow.events(app)
-      expect(events.filter(({ type }) => type === 'otp.approved')).to.have.length(1)
-    })
-  })
-
-  it('with a wrong code costs an attempt, and without attempts left the verification fails and refuses the right code too', async () => {
-    const { server, app } = await flow.createTenant({ verify_attempts: 3 })
-    const { otp_id, code } = await flow.startVerification(server)
-    const wrong = wrongCode(code)
-    const guess = async () => (await server.verify(otp_id, wrong)).body
-    const verified = { otp_id, matched: false, verification_token: null }
-    expect(await guess()).to.deep.equal({ ...verified, status: 'pending', attempts_left: 2 })
-    expect(await guess()).to.deep.equal({ ...verified, status: 'pending', attempts_left: 1 })
-    expect(await guess()).to.deep.equal({ ...verified, status: 'failed', attempts_left: 0 })
-
-    const failed = { type: 'OtpNotPendingError', status: 409, otp_status: 'failed' }
-    expect(refusal(await server.verify(otp_id, code))).to.deep.equal(failed)
-    expect((await server.status(otp_id)).body).to.include({ status: 'failed', verified_at: null, attempts_left: 0 })
-    const event = await flow.eventually(async () => {
-      const found = (await flow.events(app)).find(({ type }) => type === 'otp.failed')
-      expect(found).to.not.equal(undefined)
-      return found
-    })
-    expect(event?.payload).to.deep.equal({ otp_id, status: 'failed' })
-  })
-
-  it('takes the right code in another spelling', async () => {
-    const { server } = await flow.createTenant({ verify_attempts: 1 })
-    const spellings = [
-      (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`,
-      (code: string) => ` ${code.slice(0, 3)}-${code.slice(3)}\n`,
-      (code: string) => [...code].map(digit => '٠١٢٣٤٥٦٧٨٩'[Number(digit)]).join(''),
-    ]
-    for (const spell of spellings) {
-      const { otp_id, code } = await flow.startVerification(server)
-      expect((await server.verify(otp_id, spell(code))).body).to.include({ matched: true, attempts_left: 1 })
-    }
-  })
-
   it('allows no more wrong codes at once than one after the other', async () => {
     const { server } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
@@ -100,14 +49,5 @@ describeFlow('a verify', flow => {
     })
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal({ type: 'OtpExpiredError', status: 410 })
     expect((await server.status(otp_id)).body.status).to.equal('expired')
-  })
-
-  it('with a server key is refused for a verification that a publishable key started, pending or ended', async () => {
-    const { server, device } = await flow.createTenant({ verify_attempts: 1 })
-    const { otp_id, code } = await flow.startVerification(device)
-    const refused = { type: 'VerifyNotAllowedError', status: 409, cause: 'proved_by_exchange' }
-    expect(refusal(await server.verify(otp_id, code))).to.deep.equal(refused)
-    expect((await device.verify(otp_id, wrongCode(code))).body.status).to.equal('failed')
-    expect(refusal(await server.verify(otp_id, code))).to.deep.equal(refused)
   })
 })

@@ -8,32 +8,14 @@ import type { Engines } from '../../services/main.ts'
 import { describeCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { rawDocuments } from '../support/raw-documents.ts'
-import { untilReady } from '../support/ready.ts'
 
 const [OLD, NEW] = ['old', 'new'].map((id, at) => `${id}:${Buffer.alloc(32, at + 1).toString('base64')}`)
 
-const bootstrap = (auth_token: string) => ({
-  companies: [
-    {
-      id: 'cmp_1',
-      name: 'Acme',
-      apps: [
-        {
-          id: 'app_1',
-          name: 'Shop',
-          providers: [
-            {
-              name: 'a',
-              channel: 'sms',
-              type: 'twilio',
-              config: { account_sid: 'AC11111111111111111111111111111111', auth_token, from: '+15550001111' },
-            },
-          ],
-        },
-      ],
-    },
-  ],
-})
+const bootstrap = (auth_token: string) => {
+  const config = { account_sid: 'AC11111111111111111111111111111111', auth_token, from: '+15550001111' }
+  const providers = [{ name: 'a', channel: 'sms', type: 'twilio', config }]
+  return { companies: [{ id: 'cmp_1', name: 'Acme', apps: [{ id: 'app_1', name: 'Shop', providers }] }] }
+}
 
 /** A store that is unavailable until `back` is called. */
 function createUnavailableStore() {
@@ -88,24 +70,5 @@ describeCountersign('the check of DATA_KEYS against the store', start => {
     back()
     expect(await ended).to.be.instanceOf(StartProblem)
     expect((await fetch(`${waiting.url}/readyz`)).status, 'never ready').to.equal(503)
-  })
-
-  it('lets a process with fitting keys become ready once the store is available', async () => {
-    const right = await start({ env: { DATA_KEYS: OLD ?? '' } })
-    const { decorate, back } = createUnavailableStore()
-    const waiting = await right.restart({ env: { DATA_KEYS: `${NEW},${OLD}` }, untilReady: false, decorate })
-    back()
-    await waiting.ready
-    await untilReady(waiting.url)
-  })
-
-  it('during a rotation accepts both orders of the keys, and refuses keys without the one that seals now', async () => {
-    const old = await start({ env: { DATA_KEYS: OLD ?? '' } })
-    const both = await old.restart({ env: { DATA_KEYS: `${OLD},${NEW}` } })
-    const turned = await both.restart({ env: { DATA_KEYS: `${NEW},${OLD}` } })
-    const notYet = await turned.restart({ env: { DATA_KEYS: `${OLD},${NEW}` } })
-    const last = await notYet.restart({ env: { DATA_KEYS: `${NEW},${OLD}` } })
-    expect(await startError(last.restart({ env: { DATA_KEYS: OLD ?? '' } }))).to.be.instanceOf(StartProblem)
-    await start({ site: old.site, env: { DATA_KEYS: NEW ?? '' } })
   })
 })

@@ -76,6 +76,10 @@ export async function freshSite(
 const withDatabase = (url: string, name: string): string =>
   url.replace(/^([^:]+:\/\/[^/?]+)\/?[^?]*/, (_, servers: string) => `${servers}/${name}`)
 
+/** For a rule that the engines do not decide, in a suite that runs on each engine set: `it` on the embedded engines alone. */
+export const itOnceOf = (engines: EngineSet): ((title: string, test: () => Promise<void>) => void) =>
+  engines === 'embedded' ? (title, test) => void it(title, test) : () => {}
+
 /** Runs a suite on the embedded engines and, if this run has them, on RabbitMQ and MongoDB. */
 export function onEachEngineSet(title: string, suite: (engines: EngineSet) => void): void {
   describe(`${title}, on embedded engines`, () => suite('embedded'))
