@@ -10,28 +10,8 @@ import process from 'node:process'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import type * as Client from '../../clients/typescript/src/index.ts'
-import { describeInBrowserOnce } from '../support/browser.ts'
+import { describeInBrowser, newestCode, type ShopViewer } from '../support/browser.ts'
 import { installTypescriptClient } from '../support/typescript-package.ts'
-
-const PUBLISHABLE_KEY = 'pk_test_0123456789abcdefghijklmn'
-const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
-const bootstrap = {
-  companies: [
-    {
-      id: 'cmp_acme',
-      apps: [
-        {
-          id: 'app_shop',
-          settings: { publishable_challenge: 'always' },
-          keys: [
-            { id: 'key_a', kind: 'publishable', mode: 'test', key: PUBLISHABLE_KEY },
-            { id: 'key_b', kind: 'server', mode: 'test', key: SERVER_KEY },
-          ],
-        },
-      ],
-    },
-  ],
-}
 
 /** What a script in the page sees. */
 interface InPage {
@@ -41,7 +21,7 @@ interface InPage {
 const PAGE = '<title>Shop</title><script type="module" src="/load.js"></script>'
 const LOAD = "import * as client from './index.js'; globalThis.client = client"
 
-describeInBrowserOnce('the TypeScript client in a page of another origin', (open, start) => {
+describeInBrowser('the TypeScript client in a page of another origin', open => {
   let user: string
   let folder: string
   const site = createServer((request, response) => {
@@ -61,8 +41,17 @@ describeInBrowserOnce('the TypeScript client in a page of another origin', (open
     site.close()
   })
 
+  const RECIPIENT = '+15005550010'
+
+  async function openShop(): Promise<ShopViewer> {
+    const viewer = await open.shop()
+    const settings = { publishable_challenge: 'always' }
+    expect((await viewer.admin('PATCH', `/apps/${viewer.app}`, { settings })).status).to.equal(200)
+    return viewer
+  }
+
   /** Sends in the page. Out: the verification, and how many workers were started. */
-  const send = (page: Page, baseUrl: string, recipient: string) =>
+  const send = (page: Page, { countersign, publishableKey }: ShopViewer) =>
     page.evaluate(
       async options => {
         const global = globalThis as unknown as InPage
@@ -76,16 +65,16 @@ describeInBrowserOnce('the TypeScript client in a page of another origin', (open
         const { otp_id } = await new global.client.Countersign(options).send({ recipient: options.recipient })
         return { otp_id, workers }
       },
-      { key: PUBLISHABLE_KEY, baseUrl, recipient },
+      { key: publishableKey, baseUrl: countersign.url, recipient: RECIPIENT },
     )
 
   it('solves a challenge in a worker, and gets a token for the right code; it takes no server key', async () => {
-    const { context, admin, countersign } = await open.operator(await start({ bootstrap }))
-    const page = await context.newPage()
+    const viewer = await openShop()
+    const page = await viewer.context.newPage()
     await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`)
-    const { otp_id, workers } = await send(page, countersign.url, '+15005550010')
+    const { otp_id, workers } = await send(page, viewer)
     expect(workers).to.equal(1)
-    const [message] = (await admin('GET', '/sandbox/messages?recipient=%2B15005550010')).body
+    const code = await newestCode(viewer, RECIPIENT)
     const result = await page.evaluate(
       async ({ serverKey, verification, ...options }) => {
         const { Countersign } = (globalThis as unknown as InPage).client
@@ -98,10 +87,10 @@ describeInBrowserOnce('the TypeScript client in a page of another origin', (open
         }
       },
       {
-        key: PUBLISHABLE_KEY,
-        baseUrl: countersign.url,
-        verification: { otp_id, code: message.code },
-        serverKey: SERVER_KEY,
+        key: viewer.publishableKey,
+        baseUrl: viewer.countersign.url,
+        verification: { otp_id, code },
+        serverKey: viewer.serverKey,
       },
     )
     expect(result.verification_token).to.match(/^otp_vt_/)
@@ -109,29 +98,28 @@ describeInBrowserOnce('the TypeScript client in a page of another origin', (open
   })
 
   it('solves a challenge in slices where the Content-Security-Policy of the page allows no worker', async () => {
-    const { context, countersign } = await open.stranger(await start({ bootstrap }))
-    const page = await context.newPage()
+    const viewer = await openShop()
+    const page = await viewer.context.newPage()
     await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/?strict`)
-    expect((await send(page, countersign.url, '+15005550010')).otp_id).to.match(/^otp_/)
+    expect((await send(page, viewer)).otp_id).to.match(/^otp_/)
   })
 
   it('is what docs/examples/signup needs on its backend, and the element on its page', async () => {
-    const { page, admin, countersign } = await open.stranger(await start({ bootstrap }))
+    const viewer = await openShop()
+    const { page, countersign, serverKey, publishableKey } = viewer
+    const recipient = 'delivered@magic.test'
     cpSync('docs/examples/signup', join(user, 'signup'), { recursive: true })
-    const env = { COUNTERSIGN_URL: countersign.url, SERVER_KEY, PUBLISHABLE_KEY, PORT: '0' }
+    const env = { COUNTERSIGN_URL: countersign.url, SERVER_KEY: serverKey, PUBLISHABLE_KEY: publishableKey, PORT: '0' }
     const backend = spawn(process.execPath, ['signup/server.mjs'], { cwd: user, env: { ...process.env, ...env } })
     const [started] = await once(backend.stdout, 'data')
     await page.goto(/http:\S+/.exec(String(started))?.[0] ?? '')
-    await page.getByLabel('Phone number or email').fill('+15005550010')
+    await page.getByLabel('Phone number or email').fill(recipient)
     await page.getByRole('button', { name: 'Send code' }).click()
-    const field = page.getByLabel('Code', { exact: true })
-    await field.waitFor()
-    const [message] = (await admin('GET', '/sandbox/messages?recipient=%2B15005550010')).body
-    await field.fill(message.code)
+    await page.getByLabel('Code', { exact: true }).fill(await newestCode(viewer, recipient))
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByText('Verified', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Sign up' }).click()
-    await page.getByText('Welcome! You control +15005550010.').waitFor()
+    await page.getByText('Welcome! You control delivered@magic.test.').waitFor()
     backend.kill()
   })
 })

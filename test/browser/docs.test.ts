@@ -1,28 +1,8 @@
 // The API reference in a real browser.
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { describeInBrowserOnce, expectAccessible, type PageOptions, SIZES } from '../support/browser.ts'
+import { describeInBrowser, expectAccessible, LOOKS, newestCode, type PageOptions, SIZES } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
-
-const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
-const PUBLISHABLE_KEY = 'pk_test_0123456789abcdefghijklmn'
-
-const bootstrap = {
-  companies: [
-    {
-      id: 'cmp_acme',
-      apps: [
-        {
-          id: 'app_shop',
-          keys: [
-            { id: 'key_a', kind: 'server', mode: 'test', key: SERVER_KEY },
-            { id: 'key_b', kind: 'publishable', mode: 'test', key: PUBLISHABLE_KEY },
-          ],
-        },
-      ],
-    },
-  ],
-}
 
 const operation = (page: Page, id: string) => page.locator(`section[aria-labelledby="${id}"]`)
 const contentsOf = (page: Page) => page.locator('nav[aria-label="Contents"]')
@@ -34,22 +14,16 @@ async function openForm(page: Page, id: string) {
   return section
 }
 
-describeInBrowserOnce('the reference in a browser', (open, start) => {
+describeInBrowser('the reference in a browser', (open, start) => {
   const openReference = async (path = '/docs/client-api', options: PageOptions = {}) => {
-    const viewer = await open.stranger(await start({ bootstrap }), options)
+    const viewer = await open.shop(options)
     await viewer.page.goto(path)
-    const codeFor = (recipient: string): Promise<string> =>
-      eventually(async () => {
-        const { body } = await viewer.admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(recipient)}`)
-        const [message] = body as unknown as { code: string }[]
-        expect(message).to.be.an('object')
-        return message?.code ?? ''
-      })
-    return { ...viewer, codeFor }
+    return viewer
   }
 
   it('tries calls with a test key, shows a refusal as it came, and refuses a live key', async () => {
-    const { page, codeFor } = await openReference()
+    const viewer = await openReference()
+    const { page, serverKey, publishableKey } = viewer
     const calls: string[] = []
     page.on('request', request => request.url().includes('/api/') && calls.push(request.url()))
     await page.getByRole('region', { name: 'Start a verification', exact: true }).waitFor()
@@ -64,13 +38,13 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     await status.filter({ hasText: 'This is a live key' }).waitFor()
     expect(await page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).not.to.match(/live/)
     const exchange = await openForm(page, 'exchange')
-    await exchange.getByLabel('Test key').fill(PUBLISHABLE_KEY)
+    await exchange.getByLabel('Test key').fill(publishableKey)
     await exchange.getByRole('button', { name: 'Send request' }).click()
     await exchange.getByRole('status').filter({ hasText: 'needs a server key' }).waitFor()
     expect(calls).to.deep.equal([])
 
     // A server key sends a code, verifies it and looks it up.
-    await key.fill(SERVER_KEY)
+    await key.fill(serverKey)
     expect(await recipient.inputValue()).to.equal('+15005550010')
     await sendRequest.click()
     await status.filter({ hasText: '200 OK' }).waitFor()
@@ -79,9 +53,9 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     expect(await send.locator('.result dl').textContent()).to.match(/x-request-id/)
     const verify = await openForm(page, 'verify')
     const verifyRequest = verify.getByRole('button', { name: 'Send request' })
-    expect(await verify.getByLabel('Test key').inputValue()).to.equal(SERVER_KEY)
+    expect(await verify.getByLabel('Test key').inputValue()).to.equal(serverKey)
     expect(await verify.getByLabel('otp_id').inputValue()).to.equal(answer.otp_id)
-    await verify.getByLabel('code', { exact: true }).fill(await codeFor('+15005550010'))
+    await verify.getByLabel('code', { exact: true }).fill(await newestCode(viewer, '+15005550010'))
     await verifyRequest.click()
     await verify.locator('.result pre', { hasText: '"approved"' }).waitFor()
     const lookup = await openForm(page, 'status')
@@ -96,29 +70,23 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     expect(await send.locator('.result dl').textContent()).to.match(/retry-after/)
 
     // The way of a device: a publishable key gets a token, a server key exchanges it.
-    await exchange.getByLabel('Test key').fill(SERVER_KEY)
+    await exchange.getByLabel('Test key').fill(serverKey)
     await exchange.getByLabel('Test key').press('Tab')
-    await key.fill(PUBLISHABLE_KEY)
+    await key.fill(publishableKey)
     await recipient.fill('delivered@magic.test')
     await recipient.press('Enter')
     await status.filter({ hasText: '200 OK' }).waitFor()
-    await verify.getByLabel('code', { exact: true }).fill(await codeFor('delivered@magic.test'))
+    await verify.getByLabel('code', { exact: true }).fill(await newestCode(viewer, 'delivered@magic.test'))
     await verifyRequest.click()
     await verify.locator('.result pre', { hasText: 'otp_vt_' }).waitFor()
-    expect(await exchange.getByLabel('Test key').inputValue()).to.equal(SERVER_KEY)
+    expect(await exchange.getByLabel('Test key').inputValue()).to.equal(serverKey)
     await exchange.getByRole('button', { name: 'Send request' }).click()
     await exchange.locator('.result pre', { hasText: 'delivered@magic.test' }).waitFor()
   })
 
-  it('finds calls, members and errors, by mouse and by keyboard', async () => {
+  it('finds calls and errors, by mouse and by keyboard', async () => {
     const { page } = await openReference()
-    await page.getByRole('button', { name: 'Search' }).click()
     const field = page.getByRole('searchbox', { name: 'Search the reference' })
-    await field.fill('verification_token')
-    await page.getByRole('dialog').getByRole('link').first().waitFor()
-    await page.keyboard.press('Escape')
-    await field.waitFor({ state: 'hidden' })
-
     await page.keyboard.press('/')
     await field.fill('cooldown error')
     await page
@@ -136,20 +104,10 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     await page.keyboard.press('Enter')
     await page.waitForURL(/#rotateWebhookSecret$/)
     await page.waitForFunction("document.activeElement?.id === 'rotateWebhookSecret'")
-
-    await page.keyboard.press('/')
-    await field.fill('webhok')
-    await page.getByText('These are for “webhook”.').waitFor()
-    await page.keyboard.press('Enter')
-    await page.waitForURL(/\/docs\/webhooks#webhooks$/)
-
-    await page.keyboard.press('/')
-    await field.fill('no such thing at all')
-    await page.getByRole('dialog').getByText('Nothing has “no such thing at all” in it.').waitFor()
   })
 
   it('copies samples as they are shown, and remembers their language, the test key and the theme', async () => {
-    const { page, context, countersign } = await openReference()
+    const { page, context, countersign, serverKey } = await openReference()
     const [send, verify] = [operation(page, 'send'), operation(page, 'verify')]
     const paper = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
     const keyIn = async (tab: Page) => (await openForm(tab, 'verify')).getByLabel('Test key').inputValue()
@@ -171,19 +129,16 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     expect(await send.getByText('from countersign import').isVisible()).to.equal(false)
 
     await openForm(page, 'send')
-    await send.getByLabel('Test key').fill(SERVER_KEY)
+    await send.getByLabel('Test key').fill(serverKey)
     await send.getByLabel('Test key').press('Tab')
     expect(await paper()).to.equal('rgb(255, 255, 255)')
     // As the dashboard stores it.
     await page.evaluate("localStorage.setItem('theme', 'dark')")
     await page.reload()
     expect(await paper()).to.equal('rgb(20, 24, 29)')
-    expect(await keyIn(page)).to.equal(SERVER_KEY)
+    expect(await keyIn(page)).to.equal(serverKey)
     await page.goto('/docs/admin-companies')
     await operation(page, 'createCompany').getByText('package main').waitFor()
-    expect(await page.getByRole('radio', { name: 'Go', exact: true }).isChecked()).to.equal(true)
-    await page.getByRole('radio', { name: 'PHP' }).check()
-    await operation(page, 'createCompany').getByText('curl_init').waitFor()
 
     const other = await context.newPage()
     await other.goto('/docs/client-api')
@@ -198,15 +153,8 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     await eventually(async () =>
       expect(await member.evaluate(element => element.getBoundingClientRect().top)).to.be.within(50, 400),
     )
-    for (const [old, now] of [
-      ['#webhooks', '/docs/webhooks#webhooks'],
-      ['#getApp.200.settings', '/docs/admin-apps#getApp.200.settings'],
-      ['#schema-App', '/docs/admin-objects#schema-App'],
-      ['#tag-Verifications', '/docs/client-api#tag-Verifications'],
-    ] as const) {
-      await page.goto(`/docs${old}`)
-      await page.waitForURL(url => url.pathname + url.hash === now)
-    }
+    await page.goto('/docs#schema-App')
+    await page.waitForURL('**/docs/admin-objects#schema-App')
 
     await page.goto('/docs/admin-queues')
     const contents = contentsOf(page)
@@ -226,7 +174,7 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
   })
 
   it('can be read without JavaScript, its language chosen, and shows the PUBLIC_URL where there is one', async () => {
-    const countersign = await start({ bootstrap, env: { PUBLIC_URL: 'https://otp.example' } })
+    const countersign = await start({ env: { PUBLIC_URL: 'https://otp.example' } })
     const viewer = await open.stranger(countersign)
     const plain = await viewer.context.browser()?.newContext({ javaScriptEnabled: false, baseURL: countersign.url })
     const page = await plain?.newPage()
@@ -242,9 +190,6 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     expect(await page.locator('.try').first().isVisible()).to.equal(false)
     await page.getByRole('radio', { name: 'TypeScript' }).check()
     await send.getByText('await countersign.send').waitFor()
-    await contentsOf(page).getByRole('link', { name: 'Errors' }).click()
-    await page.waitForURL(/\/docs\/errors$/)
-    await page.getByRole('heading', { name: 'Errors', exact: true }).waitFor()
     await plain?.close()
 
     // With JavaScript it keeps that address.
@@ -253,11 +198,11 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     expect(await viewer.page.locator('main').textContent()).not.to.contain(countersign.url)
   })
 
-  for (const theme of ['light', 'dark'] as const)
-    it(`has no serious violation of accessibility, ${theme}`, async () => {
-      const { page } = await openReference('/docs/client-api', { theme })
+  for (const { theme, size } of LOOKS)
+    it(`is accessible and fits: ${theme}, on a ${size}`, async () => {
+      const { page, serverKey } = await openReference('/docs/client-api', { theme, size })
       const send = await openForm(page, 'send')
-      await send.getByLabel('Test key').fill(SERVER_KEY)
+      await send.getByLabel('Test key').fill(serverKey)
       await send.getByRole('button', { name: 'Send request' }).click()
       await send.getByRole('status').filter({ hasText: '200 OK' }).waitFor()
       await expectAccessible(page)
@@ -277,20 +222,16 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
       }
     })
 
-  it('fits a phone, where the contents are behind a button', async () => {
+  it('has its contents behind a button on a phone', async () => {
     const { page } = await openReference('/docs', { size: 'phone' })
     const contents = contentsOf(page)
     expect(await contents.isVisible()).to.equal(false)
     await page.getByRole('button', { name: 'Contents' }).click()
+    await expectAccessible(page)
     await contents.getByRole('link', { name: 'Magic recipients' }).click()
     await page.waitForURL(/\/docs\/magic$/)
     expect(await contents.isVisible()).to.equal(false)
-    await page.getByText('delivered@magic.test').first().waitFor()
-    await page.getByRole('button', { name: 'Contents' }).click()
-    await expectAccessible(page)
-    for (const path of ['/docs', '/docs/client-api', '/docs/publishable-keys', '/docs/admin-apps']) {
-      await page.goto(path)
-      expect(await page.evaluate('document.documentElement.scrollWidth'), path).to.equal(SIZES.phone.width)
-    }
+    await page.goto('/docs/admin-apps')
+    expect(await page.evaluate('document.documentElement.scrollWidth'), 'its long tables').to.equal(SIZES.phone.width)
   })
 })

@@ -1,11 +1,11 @@
 // The first five minutes, in a real browser: `npm start` in an empty folder, what it prints, and the first verified
 // code, with no key copied by hand.
 import { expect } from 'chai'
-import { describeInBrowserOnce } from '../support/browser.ts'
+import { describeInBrowser } from '../support/browser.ts'
 import type { Countersign } from '../support/countersign.ts'
 import { useProcesses } from '../support/processes.ts'
 
-describeInBrowserOnce('the first start', open => {
+describeInBrowser('the first start', open => {
   const { site, main } = useProcesses()
 
   it('leads to the first verified code without a key copied by hand', async function () {

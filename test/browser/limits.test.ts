@@ -1,20 +1,10 @@
 // The screen of limits and fraud, in a real browser, and what its changes do to the next send.
 
 import { Buffer } from 'node:buffer'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Locator, Page, Request } from 'playwright-core'
 import { type Caller, createCaller, refusal } from '../support/api-caller.ts'
-import {
-  describeInBrowserOnce,
-  expectAccessible,
-  forgetProof,
-  LOOKS,
-  type ShopViewer,
-  SIZES,
-} from '../support/browser.ts'
+import { describeInBrowser, expectAccessible, forgetProof, LOOKS, type ShopViewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
 import { createGate } from '../support/gate.ts'
@@ -49,7 +39,7 @@ const chooseFile = (page: Page, text: string): Promise<void> =>
     .getByLabel('File', { exact: true })
     .setInputFiles({ name: 'ours.txt', mimeType: 'text/plain', buffer: Buffer.from(text) })
 
-describeInBrowserOnce('the screen of limits and fraud', open => {
+describeInBrowser('the screen of limits and fraud', open => {
   it('lets a newcomer turn on the fraud guard, and says first what it would have refused', async () => {
     const viewer = await open.shop()
     const { page, admin, app } = viewer
@@ -65,6 +55,10 @@ describeInBrowserOnce('the screen of limits and fraud', open => {
     const decisions = page.getByRole('table', { name: 'Decisions of the fraud guard' })
     await decisions.getByText('Would be refused').first().waitFor()
     await decisions.getByText('Neighbouring numbers.').first().waitFor()
+    const ranges = page.getByRole('table', { name: 'Conversion by range of numbers' })
+    // Counts are written within seconds; the screen reads them again by itself.
+    await ranges.getByText('United Kingdom').waitFor()
+    await ranges.getByText('+447400…').waitFor()
 
     const guard = page.getByRole('switch', { name: 'Fraud guard', exact: true })
     await guard.click()
@@ -90,6 +84,9 @@ describeInBrowserOnce('the screen of limits and fraud', open => {
     await proof.getByRole('button', { name: 'Cancel' }).click()
     expect((await admin('GET', `/apps/${app}`)).body.settings.fraud_guard.mode).to.equal('on')
     await guard.click()
+    await proof.getByLabel('Operator token').fill('wrong')
+    await proof.getByRole('button', { name: 'Confirm' }).click()
+    await proof.getByText('This is not the token').waitFor()
     await proof.getByLabel('Operator token').fill(viewer.countersign.secrets.adminTokens[0]?.token ?? '')
     await proof.getByRole('button', { name: 'Confirm' }).click()
     await page.getByText('The fraud guard refuses nothing and keeps recording.').waitFor()
@@ -120,32 +117,6 @@ describeInBrowserOnce('the screen of limits and fraud', open => {
     expect([fraud_guard.mode, publishable_challenge]).to.deep.equal(['on', 'always'])
   })
 
-  it('sets when a device must solve a challenge', async () => {
-    const { page, admin, app } = await open.shop()
-    await page.goto('/limits')
-    expect(await page.getByRole('radio', { name: 'Never' }).isChecked()).to.equal(true)
-    await page.getByRole('radio', { name: 'Always' }).click()
-    await page.getByText('Devices solve a challenge before every send. Every process knows').waitFor()
-    await page.getByRole('radio', { name: 'Always' }).and(page.locator(':focus')).waitFor()
-    expect((await admin('GET', `/apps/${app}`)).body.settings.publishable_challenge).to.equal('always')
-  })
-
-  it('shows conversion by country and range of numbers', async () => {
-    const viewer = await open.shop()
-    const { page } = viewer
-    await pump(callerOf(viewer), 3)
-    await page.goto('/limits')
-    await page.getByText('No message has been counted yet.').waitFor()
-    const table = page.getByRole('table', { name: 'Conversion by range of numbers' })
-    // Counts are written within seconds; the screen reads them again by itself, and at once on a visit.
-    await eventually(async () => {
-      await page.reload()
-      await table.getByText('United Kingdom').waitFor({ timeout: 1_000 })
-    })
-    await table.getByText('+447400…').waitFor()
-    await table.getByText('0 of 3, 0%').first().waitFor()
-  })
-
   it('changes a limit in words, refuses a bad one beside its field, and the limit holds', async () => {
     const viewer = await open.shop()
     const { page, admin, app } = viewer
@@ -171,19 +142,6 @@ describeInBrowserOnce('the screen of limits and fraud', open => {
     const caller = callerOf(viewer)
     expect((await caller.send('+14155552671')).status).to.equal(200)
     expect(refusal(await caller.send('+14155552671'))).to.deep.include({ status: 429, scope: 'recipient' })
-  })
-
-  it('says which limit is too weak for the code', async () => {
-    const { page } = await open.shop()
-    await page.goto('/limits')
-    const wrong = limit(page, 'Wrong codes for one recipient')
-    await wrong.getByRole('button', { name: 'Remove rule' }).click()
-    await wrong.getByText('No limit.').waitFor()
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await wrong.getByText('Needs at least one rule').waitFor()
-    await wrong.getByRole('button', { name: 'Add rule' }).click()
-    await save(page)
-    expect(await wrong.getByLabel('in', { exact: true }).inputValue()).to.equal('1 day')
   })
 
   it('chooses countries by name, and caps what they may cost', async () => {
@@ -241,21 +199,10 @@ describeInBrowserOnce('the screen of limits and fraud', open => {
     expect(after.spend_caps).to.deep.equal({ '*': 500_000 })
     expect([after.allowed_countries, after.blocked_countries]).to.deep.equal([null, []])
   })
-
-  it('shows a viewer everything of the company and lets a viewer change nothing', async () => {
-    const { page } = await open.member('viewer')
-    await page.goto('/limits')
-    await page.getByText('Only developers and owners of your company can change the limits.').waitFor()
-    expect(await page.getByRole('switch', { name: 'Fraud guard', exact: true }).isDisabled()).to.equal(true)
-    expect(await page.getByRole('button', { name: 'Add rule' }).first().isDisabled()).to.equal(true)
-    expect(await page.getByLabel('Block a country').isDisabled()).to.equal(true)
-    await page.getByText('Only operators of this deployment can see and change these lists.').waitFor()
-    expect(await page.getByRole('button', { name: 'Import list' }).count()).to.equal(0)
-  })
 })
 
 /** They are those of the deployment. */
-describeInBrowserOnce('the address lists on the screen of limits and fraud', (open, start) => {
+describeInBrowser('the address lists on the screen of limits and fraud', (open, start) => {
   it('imports an address list from a file with its progress, and removes it', async () => {
     const { page, admin } = await open.operator(await start())
     await page.goto('/limits')
@@ -277,53 +224,6 @@ describeInBrowserOnce('the address lists on the screen of limits and fraud', (op
     await page.getByRole('button', { name: 'Remove list' }).click()
     await page.getByText('There is no list yet.').waitFor()
     expect((await admin('GET', '/ip-lists')).body.items).to.deep.equal([])
-  })
-
-  it('keeps the dialog open until an import has ended, and says there why it was refused', async () => {
-    const { page } = await open.operator(await start())
-    await page.goto('/limits')
-    await page.getByRole('button', { name: 'Import list' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Import an address list' })
-    await dialog.getByLabel('Name').fill('ours')
-    await chooseFile(page, '45.95.147.0/24\n')
-    const { released, release } = createGate()
-    await page.route('**/admin/v1/ip-lists', async (route, request) => {
-      if (request.method() !== 'PUT') return route.continue()
-      await released
-      await route.abort()
-    })
-    const asked = page.waitForRequest(request => request.method() === 'PUT')
-    await dialog.getByRole('button', { name: 'Import', exact: true }).click()
-    await asked
-    for (let nth = 1; nth <= 3; nth += 1) await page.keyboard.press('Escape')
-    await dialog.getByRole('button', { name: 'Close' }).click()
-    expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).to.equal(true)
-    release()
-    await dialog.getByText('Countersign cannot be reached.').waitFor()
-    await dialog.getByRole('button', { name: 'Cancel' }).click()
-    await dialog.waitFor({ state: 'detached' })
-  })
-
-  it('says that a file was changed after it was chosen, and takes it when it is chosen again', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'list-'))
-    try {
-      const path = join(folder, 'list.txt')
-      await writeFile(path, '45.95.147.0/24\n')
-      const { page } = await open.operator(await start())
-      await page.goto('/limits')
-      await page.getByRole('button', { name: 'Import list' }).click()
-      const dialog = page.getByRole('dialog', { name: 'Import an address list' })
-      await dialog.getByLabel('Name').fill('ours')
-      await dialog.getByLabel('File', { exact: true }).setInputFiles(path)
-      await writeFile(path, '45.95.147.0/24\n45.95.148.0/24\n')
-      await dialog.getByRole('button', { name: 'Import', exact: true }).click()
-      await dialog.getByText('The file cannot be read: it was changed or moved. Choose it again.').waitFor()
-      await dialog.getByLabel('File', { exact: true }).setInputFiles(path)
-      await dialog.getByRole('button', { name: 'Import', exact: true }).click()
-      await page.getByRole('row').filter({ hasText: 'Abusive' }).getByText('ready', { exact: true }).waitFor()
-    } finally {
-      await rm(folder, { recursive: true })
-    }
   })
 
   it('shows a removed list no more when it was read before, and the answer comes later', async () => {
@@ -390,7 +290,7 @@ describeInBrowserOnce('the address lists on the screen of limits and fraud', (op
   })
 })
 
-describeInBrowserOnce('the looks of the screen of limits and fraud', open => {
+describeInBrowser('the looks of the screen of limits and fraud', open => {
   for (const { theme, size } of LOOKS)
     it(`are accessible with data, ${theme}, on a ${size}, without sideways scrolling`, async () => {
       const viewer = await open.shop({ theme, size })
@@ -416,8 +316,6 @@ describeInBrowserOnce('the looks of the screen of limits and fraud', open => {
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.getByText('Nothing was saved.').waitFor()
       await expectAccessible(page)
-      const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
-      expect(width).to.be.at.most(SIZES[size].width)
       await page.getByRole('button', { name: 'Discard' }).click()
       await page.getByRole('switch', { name: 'Fraud guard', exact: true }).click()
       await page.getByText('it would have refused').waitFor()

@@ -3,33 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { describeInBrowserOnce } from '../support/browser.ts'
+import { describeInBrowser } from '../support/browser.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
-import { createRunningClock } from '../support/running-clock.ts'
 
-const APP = 'app_shop'
-const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
-const PUBLISHABLE_KEY = 'pk_test_0123456789abcdefghijklmn'
-
-const bootstrap = {
-  companies: [
-    {
-      id: 'cmp_acme',
-      apps: [
-        {
-          id: APP,
-          settings: { allowed_origins: ['https://shop.example'] },
-          keys: [
-            { id: 'key_a', kind: 'server', mode: 'test', key: SERVER_KEY },
-            { id: 'key_b', kind: 'publishable', mode: 'test', key: PUBLISHABLE_KEY },
-          ],
-        },
-      ],
-    },
-  ],
-}
-
-describeInBrowserOnce('a page of another origin', (open, start) => {
+describeInBrowser('a page of another origin', open => {
   const site = createServer(
     (_, response) => void response.setHeader('Content-Type', 'text/html').end('<title>Shop</title>'),
   )
@@ -63,21 +40,23 @@ describeInBrowserOnce('a page of another origin', (open, start) => {
     )
 
   it('reads that the app does not list it, and nothing else until it does', async () => {
-    const clock = createRunningClock()
-    const { context, admin, countersign } = await open.operator(await start({ bootstrap, clock }))
+    const { context, admin, app, countersign, clock, serverKey, publishableKey } = await open.shop()
+    const list = async (allowed_origins: string[]): Promise<void> => {
+      expect((await admin('PATCH', `/apps/${app}`, { settings: { allowed_origins } })).status).to.equal(200)
+      await clock.advance(CACHE_TTL_MS)
+    }
+    await list(['https://shop.example'])
     const shop = await context.newPage()
     await shop.goto(`http://localhost:${port}/`)
-    expect(await send(shop, countersign.url, PUBLISHABLE_KEY)).to.equal('403 OriginNotAllowedError')
-    expect(await send(shop, countersign.url, SERVER_KEY), 'a server key in a page').to.equal('unreadable')
+    expect(await send(shop, countersign.url, publishableKey)).to.equal('403 OriginNotAllowedError')
+    expect(await send(shop, countersign.url, serverKey), 'a server key in a page').to.equal('unreadable')
 
-    const origins = ['https://shop.example', `http://localhost:${port}`]
-    expect((await admin('PATCH', `/apps/${APP}`, { settings: { allowed_origins: origins } })).status).to.equal(200)
-    await clock.advance(CACHE_TTL_MS)
-    expect(await send(shop, countersign.url, PUBLISHABLE_KEY)).to.equal('200 pending')
-    expect(await send(shop, countersign.url, SERVER_KEY)).to.equal('unreadable')
+    await list(['https://shop.example', `http://localhost:${port}`])
+    expect(await send(shop, countersign.url, publishableKey)).to.equal('200 pending')
+    expect(await send(shop, countersign.url, serverKey)).to.equal('unreadable')
 
     const other = await context.newPage()
     await other.goto(`http://127.0.0.1:${port}/`)
-    expect(await send(other, countersign.url, PUBLISHABLE_KEY)).to.equal('403 OriginNotAllowedError')
+    expect(await send(other, countersign.url, publishableKey)).to.equal('403 OriginNotAllowedError')
   })
 })

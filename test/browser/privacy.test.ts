@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowserOnce, expectAccessible, LOOKS, type ShopViewer } from '../support/browser.ts'
+import { describeInBrowser, expectAccessible, LOOKS, newestCode, type ShopViewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { freshNumber } from '../support/flow.ts'
 
@@ -14,14 +14,11 @@ const press = (page: Page, name: string) => page.getByRole('button', { name, exa
 async function person({ countersign, admin, serverKey }: ShopViewer): Promise<string> {
   const recipient = freshNumber()
   expect((await createCaller(countersign.url, serverKey).send(recipient)).status).to.equal(200)
-  await eventually(async () => {
-    const { body } = await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(recipient)}`)
-    expect(body).to.have.length(1)
-  })
+  await newestCode({ admin }, recipient)
   return recipient
 }
 
-describeInBrowserOnce('Privacy', open => {
+describeInBrowser('Privacy', open => {
   it('erases a person after a confirmation, and reports what was erased', async () => {
     const viewer = await open.shop()
     const { page, admin, app } = viewer
@@ -71,21 +68,6 @@ describeInBrowserOnce('Privacy', open => {
     await page.getByText('Write the number with its country code').waitFor()
   })
 
-  it('changes how long verifications are kept', async () => {
-    const { page, admin, app } = await open.shop()
-    await page.goto('/privacy')
-    await field(page, 'Days').fill('0')
-    await press(page, 'Save')
-    await page.getByText('must be a whole number from 1 to 3650', { exact: true }).waitFor()
-    const stored = async () => (await admin('GET', `/apps/${app}`)).body.settings.retention_days
-    await field(page, 'Days').fill('60')
-    await press(page, 'Save')
-    await page.getByText('The retention was saved.').waitFor()
-    expect(await stored()).to.equal(60)
-    await page.reload()
-    await eventually(async () => expect(await field(page, 'Days').inputValue()).to.equal('60'))
-  })
-
   it('asks before verifications are kept for a shorter time than is stored now', async () => {
     const { page, admin, app } = await open.shop()
     const stored = async () => (await admin('GET', `/apps/${app}`)).body.settings.retention_days
@@ -95,6 +77,9 @@ describeInBrowserOnce('Privacy', open => {
     await store(90)
     await page.getByRole('link', { name: 'Privacy' }).click()
     await eventually(async () => expect(await field(page, 'Days').inputValue()).to.equal('90'))
+    await field(page, 'Days').fill('0')
+    await press(page, 'Save')
+    await page.getByText('must be a whole number from 1 to 3650', { exact: true }).waitFor()
     await field(page, 'Days').fill('60')
     await press(page, 'Save')
     await page.getByText('Now they are kept for 90 days.').waitFor()
@@ -119,27 +104,14 @@ describeInBrowserOnce('Privacy', open => {
     await press(page, 'Keep them for 365 days')
     await page.getByText(/^From .* on, verifications are kept/).waitFor({ state: 'detached' })
     expect(await pending()).to.equal(null)
+    await field(page, 'Days').fill('400')
+    await press(page, 'Save')
+    await page.getByText('The retention was saved.').last().waitFor()
+    expect(await stored()).to.equal(400)
   })
 })
 
-describeInBrowserOnce('Privacy, as it is used', (open, start) => {
-  it('asks for the country code of a number, and keeps a person who was not confirmed', async () => {
-    const viewer = await open.shop()
-    const { page, admin } = viewer
-    const recipient = await person(viewer)
-    await page.goto('/privacy')
-    await field(page, 'Recipient').fill(recipient.slice(1))
-    await press(page, 'Erase')
-    await page.getByText('Write the number with its country code').waitFor()
-    await field(page, 'Recipient').fill(recipient)
-    await press(page, 'Erase')
-    await page.getByRole('dialog').waitFor()
-    await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    const { items } = (await admin('GET', `/verifications?recipient=${encodeURIComponent(recipient)}`)).body
-    expect(items).to.have.length(1)
-  })
-
+describeInBrowser('Privacy, as it is used', (open, start) => {
   it('shows operators the data keys and how far their rotation is', async () => {
     const key = (id: string, byte: number): string => `${id}:${Buffer.alloc(32, byte).toString('base64')}`
     const first = await start({ env: { DATA_KEYS: key('old', 1) } })
@@ -150,16 +122,6 @@ describeInBrowserOnce('Privacy, as it is used', (open, start) => {
     await keys.getByText('current', { exact: true }).waitFor()
     await keys.getByText('older', { exact: true }).waitFor()
     await keys.getByText(/sealed with new|rotation to new/).waitFor()
-  })
-
-  it('lets a viewer read, and says which role may change', async () => {
-    const { page } = await open.member('viewer')
-    await page.goto('/privacy')
-    await page.getByText('Only developers and owners of your company can erase a person.').waitFor()
-    expect(await field(page, 'Recipient').isDisabled()).to.equal(true)
-    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).to.equal(true)
-    expect(await page.getByRole('region', { name: 'Data keys' }).count()).to.equal(0)
-    await expectAccessible(page)
   })
 
   for (const { theme, size } of LOOKS)
@@ -176,7 +138,5 @@ describeInBrowserOnce('Privacy, as it is used', (open, start) => {
       await press(page, 'Erase this person')
       await page.getByText(/was erased from all apps/).waitFor()
       await expectAccessible(page)
-      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-      expect(overflow, 'no sideways scrolling').to.be.at.most(0)
     })
 })

@@ -7,7 +7,7 @@ import process from 'node:process'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { addressIn, readPlace, SCREENS } from '../../services/dashboard/screens.ts'
-import { describeInBrowserOnce, EVERY_LOOK, expectAccessible, LOOKS, SIZES } from '../support/browser.ts'
+import { describeInBrowser, EVERY_LOOK, expectAccessible, LOOKS, SIZES } from '../support/browser.ts'
 import { createSampleCompany, SAMPLE_BOOTSTRAP, SAMPLE_ENV } from '../support/sample-company.ts'
 
 const FOLDER = process.env.SCREENSHOTS
@@ -47,7 +47,7 @@ async function photograph(page: Page, name: string): Promise<void> {
   writeFileSync(join(FOLDER, `${name}.webp`), Buffer.from(data, 'base64'))
 }
 
-describeInBrowserOnce('every screen, with data', (open, start) => {
+describeInBrowser('every screen, with data', (open, start) => {
   for (const { size, theme } of SHOWN)
     it(`is accessible and fits: ${size}, ${theme}`, async () => {
       const countersign = await start({ env: SAMPLE_ENV, bootstrap: SAMPLE_BOOTSTRAP })
@@ -80,7 +80,7 @@ describeInBrowserOnce('every screen, with data', (open, start) => {
     })
 })
 
-describeInBrowserOnce('the sign-in page', (open, start) => {
+describeInBrowser('the sign-in page', (open, start) => {
   for (const { size, theme } of SHOWN)
     it(`is accessible and fits: ${size}, ${theme}`, async () => {
       const { page } = await open.stranger(await start(), { theme, size })

@@ -2,8 +2,9 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { addressIn, SCREENS } from '../../services/dashboard/screens.ts'
-import { describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
+import { describeInBrowser, expectAccessible } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
+import { createGate } from '../support/gate.ts'
 
 const pathOf = (page: Page): string => new URL(page.url()).pathname
 
@@ -31,29 +32,21 @@ const TWO_COMPANIES = {
   },
 }
 
-describeInBrowserOnce('the shell of the dashboard', (open, start) => {
+describeInBrowser('the shell of the dashboard', open => {
   it('opens every screen by its link, and again by its address', async () => {
-    const { page } = await open.operator(await start())
+    const { page, app, company } = await open.shop()
     await page.goto('/')
     for (const { name, path } of SCREENS) {
       await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name, exact: true }).click()
       await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
-      expect(pathOf(page)).to.equal(addressIn({ app_id: 'app_demo', company_id: 'cmp_demo' }, path))
+      expect(pathOf(page)).to.equal(addressIn({ app_id: app, company_id: company }, path))
       await page.reload()
       await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
     }
   })
 
-  it('shows that there is no such page where an address cannot be decoded', async () => {
-    const { page } = await open.operator(await start())
-    for (const path of ['/a/app_demo/verifications/%', '/verifications/%E0%A4%A']) {
-      await page.goto(path)
-      await heading(page, 'There is no such page').waitFor()
-    }
-  })
-
   it('sends a stranger to the sign-in page, and back to the wanted screen afterwards', async () => {
-    const { page, countersign } = await open.stranger(await start())
+    const { page, countersign } = await open.stranger(await open.shared())
     await page.goto('/c/cmp_console/money')
     await page.getByLabel('Operator token').fill(countersign.secrets.adminTokens[0]?.token ?? '')
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -62,9 +55,9 @@ describeInBrowserOnce('the shell of the dashboard', (open, start) => {
   })
 })
 
-describeInBrowserOnce('the app in the address', (open, start) => {
+describeInBrowser('the app in the address', open => {
   it('is that of each tab, whatever another tab shows', async () => {
-    const { page, context, admin } = await open.operator(await start(TWO_COMPANIES))
+    const { page, context, admin } = await open.operator(await open.shared(TWO_COMPANIES))
     await page.goto('/a/app_shop/settings')
     await heading(page, 'Settings').waitFor()
     const other = await context.newPage()
@@ -89,7 +82,7 @@ describeInBrowserOnce('the app in the address', (open, start) => {
   })
 
   it('changes with the choice of an app or a company, and the screen and its filters stay', async () => {
-    const { page } = await open.operator(await start(TWO_COMPANIES))
+    const { page } = await open.operator(await open.shared(TWO_COMPANIES))
     await page.goto('/a/app_shop/verifications?status=failed')
     await appChoice(page).selectOption('app_depot')
     await page.waitForURL('**/a/app_depot/verifications?status=failed')
@@ -119,7 +112,7 @@ describeInBrowserOnce('the app in the address', (open, start) => {
   })
 
   it('may be left out: a path without it leads to the app used last', async () => {
-    const { page, context } = await open.operator(await start(TWO_COMPANIES))
+    const { page, context } = await open.operator(await open.shared(TWO_COMPANIES))
     await page.goto('/a/app_depot/overview')
     await heading(page, 'Overview').waitFor()
     await appChoice(page).waitFor()
@@ -140,7 +133,7 @@ describeInBrowserOnce('the app in the address', (open, start) => {
   })
 
   it('of another company, or of none, shows a message and nothing else', async () => {
-    const { page, countersign } = await open.user(await start(TWO_COMPANIES), 'cmp_acme', 'owner')
+    const { page, countersign } = await open.user(await open.shared(TWO_COMPANIES), 'cmp_acme', 'owner')
     const asked: string[] = []
     page.on('request', request => asked.push(new URL(request.url()).pathname))
     for (const [address, words] of [
@@ -166,10 +159,10 @@ describeInBrowserOnce('the app in the address', (open, start) => {
   })
 
   it('of a company without one is where its first app is created', async () => {
-    const { page, admin } = await open.operator(await start())
+    const { page, admin, app } = await open.shop()
     const { body: company } = await admin('POST', '/companies', { name: 'New' })
-    await page.goto('/a/app_demo/routing')
-    await page.getByLabel('Company').selectOption({ label: 'New' })
+    await page.goto(`/a/${app}/routing`)
+    await page.getByLabel('Company').selectOption(company.id)
     await heading(page, 'Create your first app').waitFor()
     expect(pathOf(page)).to.equal(`/c/${company.id}/routing`)
     await page.getByLabel('Name').fill('First')
@@ -179,30 +172,25 @@ describeInBrowserOnce('the app in the address', (open, start) => {
   })
 })
 
-describeInBrowserOnce('a slow or failing server', (open, start) => {
+describeInBrowser('a slow or failing server', open => {
   it('does not keep the screens of another company away when a save ends after it was chosen', async () => {
-    const { page, admin } = await open.operator(await start())
+    const { page, admin, company: own } = await open.shop()
     const { body: company } = await admin('POST', '/companies', { name: 'Other' })
     const { status, text } = await admin('POST', `/companies/${company.id}/apps`, { name: 'Other app' })
     expect(status, text).to.equal(201)
-    let release = (): void => {}
-    const isReleased = new Promise<void>(resolve => {
-      release = resolve
-    })
+    const { released, release } = createGate()
     await page.route('**/admin/v1/apps/*', async route => {
-      if (route.request().method() === 'PATCH') await isReleased
+      if (route.request().method() === 'PATCH') await released
       await route.continue()
     })
     await page.goto('/settings')
-    await page.getByLabel('Company').selectOption('cmp_demo')
-    await page.getByLabel('App', { exact: true }).getByText('Demo').waitFor({ state: 'attached' })
     await page.getByLabel('Digits of a code').fill('8')
     const save = page.getByRole('button', { name: 'Save', exact: true })
     await save.focus()
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Save', exact: true, disabled: true }).waitFor()
     expect(await save.evaluate(element => element.matches(':focus')), 'a busy button keeps the focus').to.equal(true)
-    await page.getByLabel('Company').selectOption({ label: 'Other' })
+    await page.getByLabel('Company').selectOption(company.id)
     await page.getByLabel('App', { exact: true }).getByText('Other app').waitFor({ state: 'attached' })
     await page.getByLabel('Digits of a code').waitFor()
     const answer = page.waitForResponse(response => response.request().method() === 'PATCH')
@@ -210,14 +198,14 @@ describeInBrowserOnce('a slow or failing server', (open, start) => {
     expect((await answer).status()).to.equal(200)
     await page.getByRole('link', { name: 'Money' }).click()
     await page.getByRole('heading', { level: 1, name: 'Money' }).waitFor()
-    await page.getByLabel('Company').selectOption('cmp_demo')
+    await page.getByLabel('Company').selectOption(own)
     await page.getByRole('link', { name: 'Settings' }).click()
     await page.getByLabel('App', { exact: true }).getByText('Demo').waitFor({ state: 'attached' })
     await eventually(async () => expect(await page.getByLabel('Digits of a code').inputValue()).to.equal('8'))
   })
 
   it('says that the file of a screen is missing, after it has loaded the page once more', async () => {
-    const { page } = await open.operator(await start())
+    const { page } = await open.shop()
     await page.goto('/overview')
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     let loads = 0
@@ -235,8 +223,8 @@ describeInBrowserOnce('a slow or failing server', (open, start) => {
   })
 
   it('keeps a table when it cannot be read again, and says so above it', async () => {
-    const { page, admin } = await open.operator(await start())
-    await admin('POST', '/companies/cmp_demo/users', { email: 'ada@shop.example', role: 'viewer', name: 'Ada' })
+    const { page, admin, company } = await open.shop()
+    await admin('POST', `/companies/${company}/users`, { email: 'ada@shop.example', role: 'viewer', name: 'Ada' })
     await page.goto('/team')
     const ada = page.getByRole('row').filter({ hasText: 'ada@shop.example' })
     await ada.waitFor()
@@ -252,9 +240,9 @@ describeInBrowserOnce('a slow or failing server', (open, start) => {
   })
 })
 
-describeInBrowserOnce('a dialog', (open, start) => {
+describeInBrowser('a dialog', open => {
   it('gives the focus back to what opened it, or to the content when that is gone', async () => {
-    const { page } = await open.operator(await start())
+    const { page } = await open.shop()
     await page.goto('/team')
     const opener = page.getByRole('button', { name: 'Invite person' })
     await opener.click()
@@ -273,9 +261,9 @@ describeInBrowserOnce('a dialog', (open, start) => {
   })
 })
 
-describeInBrowserOnce('the command palette', (open, start) => {
+describeInBrowser('the command palette', open => {
   it('opens a screen with the keyboard alone', async () => {
-    const { page } = await open.operator(await start())
+    const { page } = await open.member('owner')
     await page.goto('/overview')
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     await page.keyboard.press('Control+k')
@@ -290,11 +278,9 @@ describeInBrowserOnce('the command palette', (open, start) => {
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
-})
 
-describeInBrowserOnce('the command palette of an operator', (open, start) => {
-  it('finds a company, keeps the screen, and shows one of its apps', async () => {
-    const { page } = await open.operator(await start(TWO_COMPANIES))
+  it('finds a company for an operator, keeps the screen, and shows one of its apps', async () => {
+    const { page } = await open.operator(await open.shared(TWO_COMPANIES))
     await page.goto('/a/app_shop/limits')
     await heading(page, 'Limits and fraud').waitFor()
     await page.keyboard.press('Control+k')
@@ -306,9 +292,9 @@ describeInBrowserOnce('the command palette of an operator', (open, start) => {
   })
 })
 
-describeInBrowserOnce('the menu on a phone', (open, start) => {
+describeInBrowser('the menu on a phone', open => {
   it('shows the navigation', async () => {
-    const { page } = await open.operator(await start(), { size: 'phone' })
+    const { page } = await open.shop({ size: 'phone' })
     await page.goto('/overview')
     await page.getByRole('button', { name: 'Menu' }).click()
     await expectAccessible(page)

@@ -1,6 +1,7 @@
 // A real browser for tests of the dashboard: Chromium of the system, driven by playwright. In: a suite. Out: pages on a
-// running Countersign, on every engine set of this run. Without Chromium the suite is skipped, and says so. Any error
-// that a page reports, a violation of the Content-Security-Policy included, fails the test that opened it.
+// running Countersign, which the tests of a file share: each makes a company of its own there. Without Chromium the suite
+// is skipped, and says so. Any error that a page reports, a violation of the Content-Security-Policy included, fails the
+// test that opened it.
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import process from 'node:process'
@@ -15,10 +16,17 @@ import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts
 import { afterFile, keepOpen } from './after-each-file.ts'
 import { type Answer, ask } from './api-caller.ts'
 import type { TestClock } from './clock.ts'
-import { type Countersign, createStarter, type StartCountersign, startCountersign } from './countersign.ts'
+import {
+  type Countersign,
+  createStarter,
+  type StartCountersign,
+  type StartOptions,
+  startCountersign,
+} from './countersign.ts'
 import { csvItems } from './csv.ts'
+import { eventually } from './eventually.ts'
 import { createRunningClock } from './running-clock.ts'
-import { type EngineSet, freshSite, onEachEngineSet } from './site.ts'
+import { freshSite } from './site.ts'
 import { addUser, testGrants } from './users.ts'
 
 /** The shell without a window comes first: it takes half of the processor time. */
@@ -83,8 +91,8 @@ export interface ShopViewer extends Viewer {
 }
 
 export interface OpenDashboard {
-  /** The Countersign that the tests of a file share. */
-  shared(): Promise<Countersign>
+  /** The Countersign that the tests of a file share, one for each bootstrap. */
+  shared(options?: SharedOptions): Promise<Countersign>
   /** A page of a signed-in operator who has last looked at the app of a new company, on the shared Countersign. */
   shop(options?: PageOptions): Promise<ShopViewer>
   /** A page of a new user of a new company, on the shared Countersign. */
@@ -117,22 +125,19 @@ export const LOOKS: readonly Look[] = [
   { theme: 'dark', size: 'phone' },
 ]
 
-/** `start` is for what belongs to a whole deployment: its first start, an outage, its environment, all companies, the console. */
-type BrowserSuite = (open: OpenDashboard, start: StartCountersign, engines: EngineSet) => void
+/** `start` is for what changes a whole deployment: its first start, an outage, its environment, all companies, the console. */
+type BrowserSuite = (open: OpenDashboard, start: StartCountersign) => void
+
+type SharedOptions = Pick<StartOptions, 'bootstrap'>
 
 /** Of a shared Countersign: endpoints and gateways of tests are on loopback, and what fails there is soon tried again. */
 const SHARED_ENV = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200,400' }
 
-/** Runs a suite in a browser on every engine set of this run: what a page does with the client API, the queues, sessions and webhooks. The
- *  admin API beneath the other screens runs on every engine set in test/services/dashboard. */
+/** Runs a suite in a browser, on the embedded engines: what pages ask for is tested on every engine set elsewhere. */
 export const describeInBrowser = (title: string, suite: BrowserSuite): void =>
-  onEachEngineSet(title, engines => inBrowser(engines, suite))
+  void describe(title, () => inBrowser(suite))
 
-/** Runs a suite in a browser on the embedded engines, where the engines make no difference to what is looked at. */
-export const describeInBrowserOnce = (title: string, suite: BrowserSuite): void =>
-  void describe(title, () => inBrowser('embedded', suite))
-
-function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
+function inBrowser(suite: BrowserSuite): void {
   if (CHROMIUM === undefined) {
     it('needs a browser: install Chromium, or name one with CHROMIUM')
     return
@@ -142,9 +147,9 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
   // Before the process stops, because an open page keeps its connections.
   afterEach(takeBack)
 
-  async function stranger(countersign: Countersign, options: PageOptions = {}): Promise<Viewer> {
-    const { theme = 'light', size = 'desktop', reportsRefusals = false } = options
-    const context = await lend(countersign.url, options)
+  async function stranger(countersign: Countersign, look: PageOptions = {}): Promise<Viewer> {
+    const { theme = 'light', size = 'desktop', reportsRefusals = false } = look
+    const context = await lend(countersign.url, look)
     const page = await context.newPage()
     if (size !== 'desktop') await page.setViewportSize(SIZES[size])
     if (theme !== 'light') await page.emulateMedia({ colorScheme: theme })
@@ -158,10 +163,10 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
   }
 
   const open: OpenDashboard = {
-    shared: () => sharedCountersign(engines),
+    shared: sharedCountersign,
     stranger,
-    async shop(options) {
-      const viewer = await open.operator(await open.shared(), options)
+    async shop(look) {
+      const viewer = await open.operator(await open.shared(), look)
       const shop = await createShop(viewer)
       const [anchor] = viewer.context.pages()
       const { company, app } = shop
@@ -172,20 +177,20 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
       )
       return { ...viewer, ...shop }
     },
-    async member(role, options) {
+    async member(role, look) {
       const countersign = await open.shared()
       const shop = await createShop({ admin: adminOf(countersign) })
-      return { ...(await open.user(countersign, shop.company, role, options)), ...shop }
+      return { ...(await open.user(countersign, shop.company, role, look)), ...shop }
     },
-    async operator(countersign, options) {
-      const viewer = await stranger(countersign, options)
+    async operator(countersign, look) {
+      const viewer = await stranger(countersign, look)
       const data = { token: countersign.secrets.adminTokens[0]?.token }
       const answer = await viewer.context.request.post('/admin/v1/sign-in', { data })
       expect(answer.status()).to.equal(200)
       return viewer
     },
-    async user(countersign, company, role, options) {
-      const viewer = await stranger(countersign, options)
+    async user(countersign, company, role, look) {
+      const viewer = await stranger(countersign, look)
       const {
         secrets,
         engines: { store },
@@ -210,7 +215,7 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
       return { ...viewer, user }
     },
   }
-  suite(open, startOnOnePort(createStarter(engines), ownPort), engines)
+  suite(open, startOnOnePort(createStarter('embedded'), ownPort))
   // After the hooks that stop what a test has started: a hook that fails keeps the later ones from running.
   afterEach(() => expect(errors.splice(0), 'errors in the page').to.deep.equal([]))
 }
@@ -309,20 +314,22 @@ const startOnOnePort =
   }
 
 const clock = createRunningClock()
-const running = new Map<EngineSet, Promise<Countersign>>()
+const running = new Map<string, Promise<Countersign>>()
 
 /** Starts with the first test of a file that asks for it, and stops after the last one. */
-function sharedCountersign(engines: EngineSet): Promise<Countersign> {
-  const known = running.get(engines)
+function sharedCountersign(options: SharedOptions = {}): Promise<Countersign> {
+  const key = JSON.stringify(options)
+  const known = running.get(key)
   if (known) return known
   const start = async (): Promise<Countersign> => {
-    const site = await freshSite(engines, SHARED_ENV)
-    return startOnOnePort(more => startCountersign({ ...more, engines, site, clock }), sharedPort)({ env: SHARED_ENV })
+    const site = await freshSite('embedded', SHARED_ENV)
+    const startShared: StartCountersign = more => startCountersign({ ...more, engines: 'embedded', site, clock })
+    return startOnOnePort(startShared, sharedPort)({ ...options, env: SHARED_ENV })
   }
   const starting = start()
-  running.set(engines, starting)
+  running.set(key, starting)
   afterFile(async () => {
-    running.delete(engines)
+    running.delete(key)
     const countersign = await starting
     await countersign.stop()
     await countersign.site.wipe()
@@ -339,6 +346,14 @@ interface AxeViolation {
   impact: string | null
   nodes: { target: unknown; failureSummary?: string }[]
 }
+
+/** The newest code that the sandbox has for the recipient, once it has so many messages. */
+export const newestCode = ({ admin }: Pick<Viewer, 'admin'>, recipient: string, messages = 1): Promise<string> =>
+  eventually(async () => {
+    const { body } = await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(recipient)}`)
+    expect(body).to.have.length(messages)
+    return body[0].code
+  })
 
 /** Presses "Export CSV" or "Next file". Answers the file that the browser has saved, which Excel takes for UTF-8. */
 export async function exportCsv(
@@ -363,8 +378,8 @@ export async function forgetProof({ countersign: { engines, secrets } }: Viewer)
   }
 }
 
-/** Fails when axe finds a serious or critical violation on the page as it is now. Of a page with an open dialog it looks at the dialog: the
- *  page behind it cannot be used, and its tests look at it when the dialog is closed. */
+/** Fails when axe finds a serious or critical violation on the page as it is now, or when it scrolls sideways. Of a page with an open dialog
+ *  axe looks at the dialog: the page behind it cannot be used, and its tests look at it when the dialog is closed. */
 export async function expectAccessible(page: Page): Promise<void> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE)
   const violations: AxeViolation[] = await page.evaluate(async () => {
@@ -379,4 +394,6 @@ export async function expectAccessible(page: Page): Promise<void> {
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
   const told = serious.flatMap(({ id, nodes }) => nodes.map(node => `${id}: ${node.target} ${node.failureSummary}`))
   expect(told, `on ${page.url()}`).to.deep.equal([])
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+  expect(overflow, `${page.url()} scrolls sideways`).to.be.at.most(0)
 }
