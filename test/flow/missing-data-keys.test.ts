@@ -37,7 +37,21 @@ async function createEarlierState(flow: Flow) {
   const paid = await live.send(freshNumber())
   expect(paid.status).to.equal(200)
   const token: string = verified.body.verification_token
-  return { shop, chat, live, pending, canceled, shortLived, expiring, replayed, link, bound, token, paid: paid.body.otp_id, hook }
+  return {
+    shop,
+    chat,
+    live,
+    pending,
+    canceled,
+    shortLived,
+    expiring,
+    replayed,
+    link,
+    bound,
+    token,
+    paid: paid.body.otp_id,
+    hook,
+  }
 }
 
 describe('a data key that is removed too early', () => {

@@ -96,7 +96,9 @@ describeLiveFlow('an app with two providers', (live, engines) => {
       expect(messageCounts(shop), to).to.deep.equal(counts)
     }
     await change('main', 'twilio', { paused: true })
-    expect(await shop.twilio.report(shop.twilio.messages[0] as TwilioMessage, 'delivered'), 'its receipts').to.equal(200)
+    expect(await shop.twilio.report(shop.twilio.messages[0] as TwilioMessage, 'delivered'), 'its receipts').to.equal(
+      200,
+    )
     await live.waitForDeliveries(shop.server, sent[0] ?? '', 'sms delivered')
     await change('spare', 'http', { countries: ['US'] })
     const reasons = async (to: string) => {
