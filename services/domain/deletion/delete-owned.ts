@@ -53,7 +53,7 @@ export async function deleteOwned(
   return true
 }
 
-/** The apps of a company whose deletion was asked for: from then on nobody finds them either. */
+/** The apps of a company whose deletion was asked for: from then on no call finds them either. */
 export async function markAppsDeleted(store: CountersignStore, company_id: string, at: number): Promise<void> {
   const apps = store.docs('apps')
   for await (const { _id, deleted_at } of scanAll(apps, { company_id }))

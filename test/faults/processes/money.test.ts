@@ -49,7 +49,9 @@ onEachEngineSet('the money of many sends', engines => {
     async function start(point?: CrashPoint, env: Env = {}): Promise<CountersignProcess> {
       const running = crashing(here, { point, env: kills === 0 ? { ...made.env, ...env } : env })
       // It may die before it listens. Calls are repeated until it is ready, which may take minutes on a busy machine.
-      await Promise.race([running.url().then(made.setUrl, () => running.exited), running.exited])
+      // The first one knows its keys once it has read the bootstrap file.
+      const url = kills === 0 ? running.ready() : running.url()
+      await Promise.race([url.then(made.setUrl, () => running.exited), running.exited])
       return running
     }
 
