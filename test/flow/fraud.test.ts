@@ -61,29 +61,26 @@ describeFlow('the fraud guard', (flow, engines) => {
     expect(others.length).to.be.greaterThan(10)
   })
 
-  itOnce(
-    'only records by default, does nothing where it is off, and counts each app and kind of key apart',
-    async () => {
-      const block = freshBlock()
-      const [record, off, on] = [await open({}), await open({ mode: 'off' }), await open({ mode: 'on' })]
-      for (const { server } of [record, off]) await pump(server, block, 0, 20)
-      await pump(on.device, block, 0, 20)
-      await flow.advance(3 * MINUTE_MS)
-      for (const { server } of [record, off, on])
-        expect(statuses(await pump(server, block, 20, 5))).to.deep.equal(Array(5).fill(200))
-      expect((await on.device.send(block(30))).body.scope).to.equal('fraud_guard')
-      const recorded = await flow.eventually(async () => {
-        const all = await decisions(record.app)
-        expect(all).to.have.length(5)
-        return all
-      })
-      expect(recorded[0]).to.include({ enforced: false, verdict: 'refuse' })
-      // A recorded send exists as a verification.
-      expect((await flow.admin('GET', `/verifications/${recorded[0]?.otp_id}`)).status).to.equal(200)
-      expect(await decisions(off.app)).to.deep.equal([])
-      expect((await flow.admin('GET', `/apps/${off.app}/fraud/prefixes`)).body.items).to.deep.equal([])
-    },
-  )
+  itOnce('only records by default, nothing where it is off, and each app and kind of key apart', async () => {
+    const block = freshBlock()
+    const [record, off, on] = [await open({}), await open({ mode: 'off' }), await open({ mode: 'on' })]
+    for (const { server } of [record, off]) await pump(server, block, 0, 20)
+    await pump(on.device, block, 0, 20)
+    await flow.advance(3 * MINUTE_MS)
+    for (const { server } of [record, off, on])
+      expect(statuses(await pump(server, block, 20, 5))).to.deep.equal(Array(5).fill(200))
+    expect((await on.device.send(block(30))).body.scope).to.equal('fraud_guard')
+    const recorded = await flow.eventually(async () => {
+      const all = await decisions(record.app)
+      expect(all).to.have.length(5)
+      return all
+    })
+    expect(recorded[0]).to.include({ enforced: false, verdict: 'refuse' })
+    // A recorded send exists as a verification.
+    expect((await flow.admin('GET', `/verifications/${recorded[0]?.otp_id}`)).status).to.equal(200)
+    expect(await decisions(off.app)).to.deep.equal([])
+    expect((await flow.admin('GET', `/apps/${off.app}/fraud/prefixes`)).body.items).to.deep.equal([])
+  })
 
   it('neither counts a send that it refuses nor uses up its idempotency key', async () => {
     const { app, server } = await open({ mode: 'on' }, { limits: { ...LIMITS, recipient: [{ max: 1, seconds: 600 }] } })

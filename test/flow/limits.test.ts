@@ -75,31 +75,33 @@ describeFlow('the send limits', (flow, engines) => {
     expect([refusedDevice.status, ...told(refusedDevice)]).to.deep.equal([429, null, null])
   })
 
-  itOnce(
-    'count resends for the client address of the send and for the app, and a refused resend changes nothing',
-    async () => {
-      const limits = { client_ip: [{ max: 3, seconds: 60 }], app: atMost(4) }
-      const { server } = await flow.createTenant({ resend_cooldown_seconds: [0], limits })
-      const to = freshNumber()
-      const { otp_id } = (await server.send(to, { client_ip: CLIENT_IP })).body
-      for (let nth = 0; nth < 2; nth += 1) expect((await server.resend(otp_id)).status).to.equal(200)
-      const { channel, expires_at, resend_at } = (await server.status(otp_id)).body
-      const refused = await server.resend(otp_id)
-      expect(refusal(refused)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'client_ip' })
-      expect(refused.headers.get('ratelimit-policy'), 'of a resend').to.equal('"client_ip";q=3;w=60')
-      const seconds = Number(refused.headers.get('retry-after'))
-      expect(seconds).to.equal(refused.body.retry_after).and.to.be.within(1, 120)
-      const after = (await server.status(otp_id)).body
-      expect(after).to.include({ channel, expires_at, resend_at })
-      expect(after.deliveries).to.have.length(3)
-      expect((await server.send(freshNumber(), { client_ip: CLIENT_IP })).body.scope, 'sends too').to.equal('client_ip')
-      await flow.advance(seconds * 1000)
-      expect((await server.resend(otp_id)).status, 'the fourth of the app').to.equal(200)
-      expect((await server.resend(otp_id)).body.scope).to.equal('app')
+  itOnce('count resends for the address of the send and for the app; a refused one changes nothing', async () => {
+    const limits = { client_ip: [{ max: 3, seconds: 60 }], app: atMost(16) }
+    const { server } = await flow.createTenant({ resend_cooldown_seconds: [0], limits })
+    const to = freshNumber()
+    const { otp_id } = (await server.send(to, { client_ip: CLIENT_IP })).body
+    for (let nth = 0; nth < 2; nth += 1) expect((await server.resend(otp_id)).status).to.equal(200)
+    const { channel, expires_at, resend_at } = (await server.status(otp_id)).body
+    const refused = await server.resend(otp_id)
+    expect(refusal(refused)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'client_ip' })
+    expect(refused.headers.get('ratelimit-policy'), 'of a resend').to.equal('"client_ip";q=3;w=60')
+    const seconds = Number(refused.headers.get('retry-after'))
+    expect(seconds).to.equal(refused.body.retry_after).and.to.be.within(1, 120)
+    const after = (await server.status(otp_id)).body
+    expect(after).to.include({ channel, expires_at, resend_at })
+    expect(after.deliveries).to.have.length(3)
+    expect((await server.send(freshNumber(), { client_ip: CLIENT_IP })).body.scope, 'sends too').to.equal('client_ip')
+    await flow.advance(seconds * 1000)
+    expect((await server.resend(otp_id)).status, 'the fourth of the app').to.equal(200)
 
-      await flow.waitForCode(to, 4)
-    },
-  )
+    const other = (await server.send(freshNumber(), { client_ip: freshAddress() })).body.otp_id
+    for (let nth = 0; nth < 10; nth += 1)
+      expect((await server.send(freshNumber(), { client_ip: freshAddress() })).status).to.equal(200)
+    const withoutAddress = (await server.send(freshNumber())).body.otp_id
+    expect((await server.resend(withoutAddress)).status, 'the last of the app').to.equal(200)
+    for (const id of [other, withoutAddress]) expect((await server.resend(id)).body.scope).to.equal('app')
+    await flow.waitForCode(to, 4)
+  })
 })
 
 let addresses = 0

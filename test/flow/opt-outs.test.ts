@@ -43,8 +43,8 @@ describeLiveFlowOnce('STOP', live => {
     await applyBootstrap(readBootstrap(file), { store: live.countersign.engines.store, keyring, clock: live.clock })
     return apps.map(({ id, keys: [key] }) => ({ app: id, server: live.caller(key?.key ?? '') }))
   }
-  async function createShop(provider = byTwilio()): Promise<LiveApp> {
-    return (await createCompany(provider))[0] ?? expect.fail('no app')
+  async function createShop(): Promise<LiveApp> {
+    return (await createCompany(byTwilio()))[0] ?? expect.fail('no app')
   }
 
   /** A message of a person to the shop's number, as Twilio brings it. */

@@ -14,6 +14,8 @@ const SETTINGS = {
   routing: { default: ['sms', 'whatsapp'] },
   blocked_countries: ['DE'],
   resend_cooldown_seconds: [30],
+  publishable_send: true,
+  publishable_challenge: 'off',
 }
 
 describeLiveFlowOnce('settings tried on past traffic', live => {
@@ -41,6 +43,7 @@ describeLiveFlowOnce('settings tried on past traffic', live => {
     const shop = await live.createApp(providers, SETTINGS)
     app = shop.app
     const { server } = shop
+    const device = await live.createKey(app, 'publishable', 'live')
     const company = app.replace('app_', 'cmp_')
     await live.admin('POST', `/companies/${company}/credit`, { micros: 100_000_000, note: 'a transfer' })
     since = live.clock.now()
@@ -50,6 +53,7 @@ describeLiveFlowOnce('settings tried on past traffic', live => {
     for (const to of [freshNumber(), freshNumber()]) for (let nth = 0; nth < 4; nth += 1) await call(server.send(to))
     await call(server.send('+4915112345678'))
     await call(server.send(freshNumber(), { idempotency: 'order 1' }))
+    await call(device.send(freshNumber(), { forwarded: '9.9.9.9' }))
     const resent = await call(server.send(freshNumber()))
     await call(server.resend(resent))
     await live.advance(31_000)
