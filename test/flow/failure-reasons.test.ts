@@ -111,6 +111,15 @@ describeLiveFlowOnce('why a code did not arrive', live => {
     expect(await wordsIn()).to.equal(0)
   })
 
+  it('superseded: the verification was canceled before its message was sent', async () => {
+    const shop = await openTwilio()
+    shop.twilio.next({ fault: { kind: 'hang' } })
+    const otp_id = await sendTo(shop)
+    await live.eventually(() => expect(shop.twilio.messages).to.have.length(1))
+    await shop.server.cancel(otp_id)
+    await expectReason(shop, otp_id, 'superseded')
+  })
+
   describe('insufficient_funds', () => {
     before(async () => {
       const prices = [

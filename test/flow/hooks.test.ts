@@ -287,6 +287,8 @@ describeFlowOnce('the hook of Ory Kratos', flow => {
     const body = courierBody(freshNumber(), 'login_code', '048273')
     const refused = [courierBody(freshNumber(), 'recovery_url', 'https://x'), { recipient: freshNumber() }]
     for (const one of refused) expect((await call(app, server.key, one)).status).to.equal(422)
+    const blocked = await call(app, server.key, courierBody('+15005550003', 'login_code', '048273'))
+    expect(blocked.status, 'a blocked country').to.equal(403)
     expect((await call(app, other.server.key, body)).status).to.equal(401)
     expect((await call(app, device.key, body)).status).to.equal(401)
   })

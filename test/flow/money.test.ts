@@ -1,11 +1,16 @@
 // Prepaid balances over HTTP: what a send costs, what a failed delivery refunds, and that a balance never goes below zero.
 import { expect } from 'chai'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { DAY_MS } from '../../infra/time.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../services/domain/money/ledger-writer.ts'
+import { CONSOLE_APP_ID } from '../../services/domain/tenancy/console.ts'
 import { type Answer, refusal } from '../support/api-caller.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
 import { codeIn, describeLiveFlow, type LiveApp } from '../support/live-flow.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { itOnceOf } from '../support/site.ts'
+import { addUser } from '../support/users.ts'
+import { startMailServer } from '../support/vendors/smtp.ts'
 import { startTwilio, type Twilio, type TwilioMessage } from '../support/vendors/twilio.ts'
 import { keepEachTestWithin } from '../support/within-period.ts'
 
@@ -66,6 +71,44 @@ describeLiveFlow('an app with a prepaid balance', (live, engines) => {
     expect(opening_micros + credits_micros + charges_micros + refunds_micros + recharges_micros).to.equal(body.balance)
     expect(statement.closing_micros).to.equal(body.balance)
   }
+
+  itOnce('tells its owners by email, and endpoints that ask for it, once when the balance is low', async () => {
+    const [mail, receiver] = [await startMailServer(), await startReceiver()]
+    const consoleMail = `/apps/${CONSOLE_APP_ID}/providers/mail`
+    try {
+      const config = { host: '127.0.0.1', port: mail.port, from: 'console@shop.example' }
+      expect((await live.admin('PUT', consoleMail, { type: 'smtp', config })).status).to.equal(201)
+      const shop = await open(3 * SMS_PRICE)
+      const { secrets, engines: stores } = live.countersign
+      const keyring = createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code })
+      const owner = await addUser(stores.store, shop.company, 'owner', keyring, 'owner@shop.example')
+      const endpoint = { url: `http://127.0.0.1:${receiver.port}/`, events: ['ops.balance_low'] }
+      const { body: created } = await live.admin('POST', `/apps/${shop.app}/endpoints`, endpoint)
+      const path = `/companies/${shop.company}`
+      await live.admin('PATCH', path, { low_balance_micros: 2.5 * SMS_PRICE })
+      await live.advance(CACHE_TTL_MS)
+      const notices = async () => (await live.admin('GET', `${path}/notices`)).body.items
+      await shop.server.send(freshNumber())
+      await live.eventually(async () => {
+        // Not further, because the mail that follows would time out.
+        if ((await notices()).length === 0) await live.advance(1_000)
+        expect(await notices()).to.have.length(1)
+      })
+      await live.eventually(() => expect([mail.mails.length, receiver.received.length]).to.deep.equal([1, 1]))
+      expect(mail.mails[0]?.to).to.deep.equal(['owner@shop.example'])
+      expect(mail.mails[0]?.bodies['text/plain']).to.include('fallen below 0.1')
+      const { type, payload } = JSON.parse(String(receiver.received[0]?.body))
+      const [notice] = await notices()
+      expect(notice).to.include({ type, subject: shop.company, at: payload.at, app_id: null, ongoing: true })
+      expect(notice.mails.map((sent: { user_id: string }) => sent.user_id)).to.deep.equal([owner._id])
+      const told = (await live.admin('GET', `${path}/notices/recipients`)).body
+      expect(told.owners).to.deep.equal([{ user_id: owner._id, email: 'owner@shop.example' }])
+      expect(told.endpoints).to.deep.equal([{ ...endpoint, id: created.id, app_id: shop.app }])
+    } finally {
+      await live.admin('DELETE', `${consoleMail}?confirm=true`)
+      await Promise.all([mail.close(), receiver.close()])
+    }
+  })
 
   itOnce('pays when a send is accepted, and the ledger names the delivery', async () => {
     const shop = await open(100_000)

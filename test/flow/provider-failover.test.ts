@@ -162,6 +162,29 @@ describeLiveFlow('an app with two providers', (live, engines) => {
     await waitForEvents(shop, ['delivery.delivered'])
   })
 
+  itOnce('sends again within 5 s by a provider that is corrected while its breaker is open', async () => {
+    const gateway = await startHttpGateway({ ...live.vendorOptions, authorization: 'Bearer right' })
+    opened.push(gateway)
+    const config = { url: gateway.url, headers: { authorization: 'Bearer wrong' } }
+    const shop = await live.createApp([{ name: 'main', channel: 'sms', type: 'http', config }])
+    const send = async (): Promise<string> => (await shop.server.send(freshNumber())).body.otp_id
+    const failing = await Promise.all(Array.from({ length: 10 }, send))
+    for (const otp_id of failing) await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
+    const callsMade = gateway.requests.length
+    expect(callsMade).to.be.at.least(10)
+    await live.waitForDeliveries(shop.server, await send(), 'sms failed')
+    expect(gateway.requests, 'the breaker is open').to.have.length(callsMade)
+
+    const changed = await live.admin('PUT', `/apps/${shop.app}/providers/main`, {
+      type: 'http',
+      channel: 'sms',
+      config: { url: gateway.url, headers: { authorization: 'Bearer right' } },
+    })
+    expect(changed.status, changed.text).to.equal(200)
+    await live.advance(CACHE_TTL_MS)
+    await live.waitForDeliveries(shop.server, await send(), 'sms sent')
+  })
+
   it('has no recipient in the log, even where a vendor quoted it', () => {
     const log = live.countersign.log.output()
     expect(log).to.include('delivery.attempted')

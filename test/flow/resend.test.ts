@@ -158,6 +158,23 @@ describeFlow('a resend', (flow, engines) => {
     await flow.waitForCode(to, 2)
   })
 
+  itOnce('is refused when the client address of the send has become abusive', async () => {
+    const { server } = await flow.createTenant(NO_COOLDOWN)
+    const to = freshNumber()
+    const client_ip = '91.240.118.5'
+    const { otp_id } = (await server.send(to, { client_ip })).body
+    expect((await server.resend(otp_id)).body.channel).to.equal('whatsapp')
+    const put = (lists: object[]) => flow.admin('PUT', '/ip-lists', { lists })
+    await put([{ class: 'abusive', name: 'resend', cidrs: [client_ip] }])
+    await flow.eventually(async () => {
+      const { items } = (await flow.admin('GET', '/ip-lists')).body
+      expect(items.find(({ name }: { name: string }) => name === 'resend').status).to.equal('ready')
+    })
+    await flow.advance(5_000)
+    expect(refusal(await server.resend(otp_id))).to.deep.equal({ type: 'IpReputationBlockedError', status: 403 })
+    await put([])
+  })
+
   itOnce('is refused when the recipient’s country has been blocked since the send', async () => {
     const { app, server } = await flow.createTenant(NO_COOLDOWN)
     const { body } = await server.send('+4915112345678')

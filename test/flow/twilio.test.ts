@@ -184,7 +184,8 @@ describeFlowOnce("Twilio's API", flow => {
   })
 
   it('finds no verification to check that is unknown, approved, canceled or expired', async () => {
-    const twilio = tenantOf(flow, await flow.createTenant())
+    const tenant = await flow.createTenant()
+    const twilio = tenantOf(flow, tenant)
     const check = async (form: Form) => errorOf(await twilio.check(form))
     expect(await check({ To: freshNumber(), Code: '123456' }), 'unknown number').to.equal(20404)
     expect(await check({ VerificationSid: `VE${'0'.repeat(32)}`, Code: '123456' }), 'unknown SID').to.equal(20404)
@@ -209,6 +210,9 @@ describeFlowOnce("Twilio's API", flow => {
     await flow.advance(600_000)
     expect(await check({ To: expired, Code: late })).to.equal(20404)
     expect((await twilio.fetch(expired)).body.status).to.equal('expired')
+    const started = (await tenant.device.send(freshNumber())).body.otp_id
+    const theirs = { VerificationSid: twilioSid('otp', started), Code: '123456' }
+    expect(await check(theirs), 'of a device').to.equal(20404)
   })
 
   it('asks for a server key of the company and the app, and tells nothing else apart', async () => {
