@@ -12,6 +12,10 @@ describeFlowOnce('a cancel', flow => {
     expect(record).to.deep.include({ target: otp_id, outcome: 'done' })
     expect(record.before).to.deep.equal({ app_id: app, status: 'pending', channel: 'sms', sends: 1 })
     expect(record.after).to.deep.equal({ app_id: app, status: 'canceled', channel: 'sms', sends: 1 })
+    expect((await flow.admin('POST', path)).body, 'twice is the same').to.include({ otp_id, status: 'canceled' })
+    const later = (await flow.admin('GET', `/audit?company_id=${company}`)).body.items
+    const cancels = later.filter(({ action }: { action: string }) => action === 'verification.cancel')
+    expect(cancels, 'a call that changes nothing leaves no record').to.have.length(1)
     expect((await server.verify(otp_id, code)).body.type).to.equal('OtpNotPendingError')
     const approved = await flow.startVerification(server)
     await server.verify(approved.otp_id, approved.code)

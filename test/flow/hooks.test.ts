@@ -171,6 +171,7 @@ describeFlowOnce('the hook of Supabase Auth', flow => {
     const kept = changed.body.secrets.test
     expect((await set([...kept, newSecret()])).body.secrets.test).to.have.length(4)
     expect((await set([...kept, newSecret(), newSecret()])).body.errors[0].path).to.equal('secrets')
+    expect((await set(['hmac:AAAAAAAA'])).body.errors[0].path).to.equal('secrets')
     expect((await set([kept[1]])).body.secrets.test).to.deep.equal([kept[1]])
     await flow.advance(CACHE_TTL_MS)
     expect((await call(app, email, smsBody(freshNumber(), '561166'))).status).to.equal(200)

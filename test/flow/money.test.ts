@@ -198,6 +198,21 @@ describeLiveFlow('an app with a prepaid balance', (live, engines) => {
     }
   })
 
+  itOnce('pays again, once, for a message that failed and whose arrival is reported later', async () => {
+    const shop = await open(100_000)
+    shop.twilio.next({ receipts: ['sent', 'failed', 'delivered', 'delivered'] })
+    const { body } = await shop.server.send(freshNumber())
+    await live.eventually(async () =>
+      expect((await ledger(shop)).map(([kind]) => kind)).to.deep.equal(['recharge', 'refund', 'hold', 'credit']),
+    )
+    const [delivery] = (await shop.server.status(body.otp_id)).body.deliveries
+    expect(delivery).to.include({ status: 'failed', late_receipt: 'delivered' })
+    const { timeline, deliveries } = (await live.admin('GET', `/verifications/${body.otp_id}`)).body
+    expect(deliveries[0]).to.include({ charge: 'again' })
+    expect(timeline.map(({ happened }: { happened: string }) => happened)).to.include('delivery.arrived_late')
+    await expectReconciled(shop)
+  })
+
   it('gets one refund for a failure that is reported many times at once', async () => {
     const shop = await open(100_000, { spend_caps: { US: SMS_PRICE }, resend_cooldown_seconds: [0] })
     shop.twilio.next({ receipts: ['sent'] })
