@@ -56,8 +56,11 @@ describeInBrowser('the screen of limits and fraud', open => {
     await decisions.getByText('Would be refused').first().waitFor()
     await decisions.getByText('Neighbouring numbers.').first().waitFor()
     const ranges = page.getByRole('table', { name: 'Conversion by range of numbers' })
-    // Counts are written within seconds; the screen reads them again by itself.
-    await ranges.getByText('United Kingdom').waitFor()
+    // Counts are written within seconds; the screen reads them on a visit.
+    await eventually(async () => {
+      await page.reload()
+      await ranges.getByText('United Kingdom').waitFor({ timeout: 1_000 })
+    })
     await ranges.getByText('+447400…').waitFor()
 
     const guard = page.getByRole('switch', { name: 'Fraud guard', exact: true })

@@ -30,11 +30,7 @@ const answerWith = (code: unknown, status = 400) =>
 
 /** The code is logged, so it is not quoted where it may be a number of a person. */
 const REFUSALS = [
-  ...([400, 401, 500] as const).map(status => [
-    answerWith(20003, status),
-    ProviderFault,
-    `it answered ${status}, 20003`,
-  ]),
+  ...[400, 401, 500].map(status => [answerWith(20003, status), ProviderFault, `it answered ${status}, 20003`]),
   [answerWith(21211, 500), ProviderFault, 'it answered 500, 21211'],
   ...['21211', null, [21211], '1e400', 447700900123].map(code => [answerWith(code), ProviderFault, 'it answered 400']),
 ] as unknown as Refusal[]
