@@ -30,9 +30,12 @@ export interface LoopSharesOptions {
 }
 
 /** What an owner saves up. */
-const MAX_SAVED_MS = 150
+const MAX_SAVED_MS = 75
 /** Pieces of an owner. More would hold up everything else together, and each other where they change the same document. */
 const MAX_AT_ONCE = 2
+/** The same of an owner with less than this in savings. */
+const FEW_AT_ONCE_BELOW_MS = MAX_SAVED_MS / 2
+const FEW_AT_ONCE = 1
 /** A piece during which the loop was idle for longer waits for something. It counts no more. */
 const WAITS_AFTER_IDLE_MS = 500
 /** The most that one piece is counted for: what waits for long must not pay for all that others do meanwhile. */
@@ -106,11 +109,13 @@ export function createLoopShares({
   const idleMs = (): number => now() - activeMs()
   const isLate = ({ since }: Waiting): boolean => now() - since > maxWaitMs
   function mayBegin(owner: Owner): boolean {
-    if (all.left() <= 0 || owner.budget.left() <= 0) return false
+    const leftMs = owner.budget.left()
+    if (all.left() <= 0 || leftMs <= 0) return false
+    const atOnce = leftMs < FEW_AT_ONCE_BELOW_MS ? FEW_AT_ONCE : MAX_AT_ONCE
     const busySince = idleMs() - WAITS_AFTER_IDLE_MS
     let busy = 0
     for (const piece of underWay) if (piece.owner === owner && piece.begunAtIdleMs > busySince) busy += 1
-    return busy < MAX_AT_ONCE
+    return busy < atOnce
   }
 
   function serve(): void {

@@ -23,14 +23,40 @@ describe('the turns of the event loop', () => {
     expect(ran).to.deep.equal(['a', 'b', 'c', 'd'])
   })
 
-  it('are waited for, each by one', async () => {
+  it('are waited for, each by one, and not by urgent work', async () => {
     const loop = createEventLoop()
     const ran: string[] = []
-    void loop.turn().then(() => ran.push('a'))
-    loop.inTurn(() => ran.push('b'))
+    for (const name of ['a', 'b']) void loop.turn().then(() => ran.push(name))
+    loop.inTurn(() => ran.push('urgent'))
     await turn()
-    expect(ran).to.deep.equal(['a'])
-    await turn()
-    expect(ran).to.deep.equal(['a', 'b'])
+    expect(ran).to.have.members(['a', 'urgent'])
+    await until(() => ran.includes('b'))
+  })
+
+  it('leave the loop alone for six times as long as a portion held it, and for a tenth of a second at most', async () => {
+    let now = 0
+    const rests: { ms: number; end(): void }[] = []
+    const loop = createEventLoop({ now: () => now, after: (ms, end) => void rests.push({ ms, end }) })
+    const ran: number[] = []
+    for (const heldMs of [0.5, 4, 500, 1])
+      void loop.turn().then(() => {
+        now += heldMs
+        ran.push(heldMs)
+      })
+    await until(() => rests.length === 1)
+    expect(ran, 'a short portion needs no rest').to.deep.equal([0.5, 4])
+    expect(rests[0]?.ms).to.equal(24)
+    rests[0]?.end()
+    await until(() => rests.length === 2)
+    expect(rests[1]?.ms).to.equal(100)
+    rests[1]?.end()
+    await until(() => ran.length === 4)
   })
 })
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let turns = 0; !isTrue(); turns += 1) {
+    expect(turns, 'turns waited for').to.be.below(100)
+    await turn()
+  }
+}

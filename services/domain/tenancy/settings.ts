@@ -89,6 +89,8 @@ export const MAX_SETTINGS_BYTES = 256 * 1024
 export const MAX_SETTINGS_VALUES = 4_000
 /** Of one list or group: more than there are countries. */
 const MAX_MEMBERS = 300
+/** Of a list of objects, such as rules, each of which is checked member by member. */
+const MAX_OBJECTS = 50
 /** In a channel: the language of each message is chosen among them. */
 const MAX_LANGUAGES = 100
 
@@ -111,8 +113,9 @@ export function settingsSizeProblems(settings: unknown): InputProblem[] {
 function crowded(value: unknown, path: readonly string[] = []): InputProblem[] {
   if (typeof value !== 'object' || value === null) return []
   const members = Object.entries(value)
-  if (members.length <= MAX_MEMBERS) return members.flatMap(([name, member]) => crowded(member, [...path, name]))
-  return [{ path: dottedPath(path), message: `has ${members.length} members or items, and may have ${MAX_MEMBERS}` }]
+  const most = Array.isArray(value) && value.some(isJsonObject) ? MAX_OBJECTS : MAX_MEMBERS
+  if (members.length <= most) return members.flatMap(([name, member]) => crowded(member, [...path, name]))
+  return [{ path: dottedPath(path), message: `has ${members.length} members or items, and may have ${most}` }]
 }
 
 const lacksBusinessNumber = (settings: z.input<typeof whatsapp> | undefined): boolean =>

@@ -116,6 +116,9 @@ describe('a patch of settings', () => {
     expect(
       problemsOf({ spend_caps: capsOf(300), routing: { countries: { BR: Array(301).fill('sms') } } }),
     ).to.deep.equal(['routing.countries.BR has 301 members or items, and may have 300'])
+    expect(problemsOf({ limits: { app: Array(51).fill({ max: 1, seconds: 60 }) } })).to.deep.equal([
+      'limits.app has 51 members or items, and may have 50',
+    ])
     expect(problemsOf(capsOf(301))).to.deep.equal([' has 301 members or items, and may have 300'])
     const tags = Array.from({ length: 101 }, (_, at) => `en-x-${at}`)
     const sms = Object.fromEntries(tags.map(tag => [tag, { text: '{code}' }]))
