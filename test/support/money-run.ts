@@ -55,6 +55,7 @@ export interface Entry {
   otp_id: string | null
   delivery_id: string | null
   provider: string | null
+  exceptions: string[]
 }
 
 export interface Statement {
@@ -66,7 +67,6 @@ export interface Statement {
   charges_micros: number
   refunds_micros: number
   recharges_micros: number
-  exceptions: { kind: string; delivery_id: string | null }[]
   exception_count: number
 }
 

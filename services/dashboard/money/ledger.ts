@@ -8,6 +8,7 @@ import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import { type EntryKind, type LedgerDoc, ledgerId } from '../../domain/money/documents.ts'
 import { readNewestFirst } from '../newest-first.ts'
+import { type ExceptionKind, type ExplainedEntry, explained } from './exceptions.ts'
 
 export interface LedgerFilter {
   from?: number | undefined
@@ -17,6 +18,7 @@ export interface LedgerFilter {
   channel?: Channel | undefined
   country?: string | undefined
   delivery_id?: string | undefined
+  exception?: ExceptionKind | 'any' | undefined
 }
 
 type Ledger = Pick<Docs<LedgerDoc>, 'find' | 'get'>
@@ -49,8 +51,9 @@ export async function seqAt(ledger: Ledger, company_id: string, lastSeq: number,
 }
 
 export const matchesFilter =
-  ({ kind, app_id, channel, country }: LedgerFilter) =>
-  (entry: LedgerDoc): boolean =>
+  ({ kind, app_id, channel, country, exception }: LedgerFilter) =>
+  (entry: ExplainedEntry): boolean =>
+    (exception === undefined || entry.exceptions.some(one => exception === 'any' || one === exception)) &&
     (kind === undefined || entry.kind === kind) &&
     (app_id === undefined || entry.message?.app_id === app_id) &&
     (channel === undefined || entry.message?.channel === channel) &&
@@ -80,11 +83,13 @@ export interface LedgerRead {
 export async function* readLedger(
   ledger: Ledger,
   { company_id, lastSeq, filter, before, wanted }: LedgerRead,
-): AsyncGenerator<LedgerDoc> {
-  if (filter.delivery_id !== undefined) return yield* ofDelivery(ledger, company_id, filter.delivery_id, before)
+): AsyncGenerator<ExplainedEntry> {
+  const explain = (entries: AsyncIterable<LedgerDoc>) => explained(ledger, { company_id, atOnce: wanted }, entries)
+  if (filter.delivery_id !== undefined)
+    return yield* explain(ofDelivery(ledger, company_id, filter.delivery_id, before))
   const idAt = async (time: number | undefined): Promise<string | undefined> =>
     time === undefined ? undefined : ledgerId(company_id, await seqAt(ledger, company_id, lastSeq, time))
   const [from, end] = [await idAt(filter.from), await idAt(filter.to)]
   const range = { from, before: before === undefined || (end !== undefined && end < before) ? end : before }
-  yield* readNewestFirst({ docs: ledger, filters: [{ company_id }], range, wanted })
+  yield* explain(readNewestFirst({ docs: ledger, filters: [{ company_id }], range, wanted }))
 }

@@ -5,7 +5,7 @@ import { newId } from '../../../infra/ids.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import type { ApiParameter } from '../../../infra/openapi/operation.ts'
 import { problem } from '../../domain/errors.ts'
-import { creditEntry, type LedgerDoc } from '../../domain/money/documents.ts'
+import { creditEntry } from '../../domain/money/documents.ts'
 import { DEFAULT_TIMEZONE, MONTH, monthOf } from '../../domain/money/month.ts'
 import { errorRefusal } from '../../domain/openapi/refusals.ts'
 import { channel, country, shownName } from '../../domain/tenancy/value-schemas.ts'
@@ -15,11 +15,13 @@ import { operation } from '../operation.ts'
 import { pageFields } from '../pages.ts'
 import { validationProblem } from '../request-input.ts'
 import { timeQuery } from '../time-query.ts'
+import type { ExplainedEntry } from './exceptions.ts'
 import { matchesFilter, readLedger } from './ledger.ts'
 import { reconcile } from './reconcile.ts'
 import {
   account,
   entryKind,
+  exceptionKind,
   type LedgerEntryAnswer,
   ledgerPage,
   type ReconciliationAnswer,
@@ -57,9 +59,10 @@ const entryExample: LedgerEntryAnswer = {
   channel: null,
   country: null,
   provider: null,
+  exceptions: [],
 }
 
-const ledgerEntryView = ({ _id, ...entry }: LedgerDoc): LedgerEntryAnswer => ({
+const ledgerEntryView = ({ _id, ...entry }: ExplainedEntry): LedgerEntryAnswer => ({
   id: _id,
   at: isoTime(entry.at),
   kind: entry.kind,
@@ -73,6 +76,7 @@ const ledgerEntryView = ({ _id, ...entry }: LedgerDoc): LedgerEntryAnswer => ({
   channel: entry.message?.channel ?? null,
   country: entry.message?.country ?? null,
   provider: entry.provider ?? null,
+  exceptions: [...entry.exceptions],
 })
 
 const statementExample: StatementAnswer = {
@@ -183,6 +187,10 @@ export const moneyOperations = [
         channel: channel.optional().meta({ description: 'Of messages on this channel.' }),
         country: country.optional().meta({ description: 'Of messages to this country.' }),
         delivery_id: z.string().optional().meta({ description: 'Of this message.' }),
+        exception: z
+          .union([exceptionKind, z.literal('any')])
+          .optional()
+          .meta({ description: "That explain a difference to a vendor's invoice in this way, or in any." }),
       })
       .check(({ value: { from, to }, issues }) => {
         if (typeof from === 'number' && typeof to === 'number' && from >= to)
@@ -194,12 +202,12 @@ export const moneyOperations = [
       const { limit: _, cursor: __, ...filter } = query
       const { _id: company_id, seq: lastSeq } =
         company.deleted_at === undefined ? await accounts.flush(company._id) : company
-      const { kind, app_id, channel, country } = filter
+      const { kind, app_id, channel, country, exception } = filter
       const listing = {
         newestFirst: (before: string | undefined, wanted: number) =>
           readLedger(store.docs('ledger'), { company_id, lastSeq, filter, before, wanted }),
         matches: matchesFilter(filter),
-        selective: [kind, app_id, channel, country].some(value => value !== undefined),
+        selective: [kind, app_id, channel, country, exception].some(value => value !== undefined),
         show: ledgerEntryView,
       }
       return readFilteredPage(ctx, listing, query)

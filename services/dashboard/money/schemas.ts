@@ -4,6 +4,7 @@ import type { EntryKind } from '../../domain/money/documents.ts'
 import { enumOf, timeSchema } from '../../domain/openapi/shared-schemas.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
 import { pageOf } from '../page-schema.ts'
+import { EXCEPTION_KINDS } from './exceptions.ts'
 
 export const account = z
   .object({
@@ -30,6 +31,12 @@ const messageFields = {
   }),
 }
 
+export const exceptionKind = z.enum(EXCEPTION_KINDS).meta({
+  id: 'StatementExceptionKind',
+  description:
+    '`accepted_twice`: two calls of providers accepted the message, so two vendors may bill it, and it was charged once. `maybe_accepted_twice`: one call accepted it, and of another, around a crash or a time-out, that is not known. `refunded_and_delivered`: it failed, was given back, and was charged again because it had arrived. `refunded_without_answer`: it failed and was given back, because no provider had answered; one may have got it. `paid_without_acceptance`: it is paid, and no provider is known to have accepted it. `overdrawn`: the entry took the balance below zero.',
+})
+
 export const ledgerEntry = z
   .object({
     id: z.string().meta({ description: 'Identifies the entry.' }),
@@ -47,6 +54,9 @@ export const ledgerEntry = z
       description: 'The API key whose send it was, or who credited or tested; null for refunds and the like.',
     }),
     ...messageFields,
+    exceptions: z.array(exceptionKind).meta({
+      description: "How it explains a difference to a vendor's invoice; known three hours after it was entered.",
+    }),
   })
   .meta({ id: 'LedgerEntry', description: 'One change of a balance.' })
 
@@ -70,21 +80,6 @@ const statementRow = z
     recharged_micros: z.int().meta({ description: 'Their sum, negative.' }),
   })
   .meta({ id: 'StatementRow', description: 'The messages of an app, channel, country, provider and price.' })
-
-const exceptionKind = z
-  .enum([
-    'accepted_twice',
-    'maybe_accepted_twice',
-    'refunded_and_delivered',
-    'refunded_without_answer',
-    'paid_without_acceptance',
-    'overdrawn',
-  ])
-  .meta({
-    id: 'StatementExceptionKind',
-    description:
-      '`accepted_twice`: two calls of providers accepted the message, so two vendors may bill it, and it was charged once. `maybe_accepted_twice`: one call accepted it, and of another, around a crash or a time-out, that is not known. `refunded_and_delivered`: it failed, was given back, and was charged again because it had arrived. `refunded_without_answer`: it failed and was given back, because no provider had answered; one may have got it. `paid_without_acceptance`: it is paid, and no provider is known to have accepted it. `overdrawn`: the entry took the balance below zero.',
-  })
 
 const statementException = z
   .object({
@@ -113,7 +108,9 @@ export const statement = z
     recharges_micros: z.int().meta({ description: 'What was charged again, negative.' }),
     closing_micros: z.int().meta({ description: 'The sum of all of the above.' }),
     rows: z.array(statementRow).meta({ description: 'The messages, by app, channel, country, provider and price.' }),
-    exceptions: z.array(statementException).meta({ description: 'Oldest first, at most 1 000.' }),
+    exceptions: z.array(statementException).meta({
+      description: 'In the order of their entries, at most 1 000. The ledger lists all with `exception=any`.',
+    }),
     exception_count: z.int().min(0).meta({ description: 'All exceptions.' }),
   })
   .meta({ id: 'Statement', description: "A company's month." })

@@ -9,6 +9,7 @@ import { getOne } from '../../../infra/store/one-doc.ts'
 import { type LedgerDoc, ledgerId } from '../../domain/money/documents.ts'
 import { DEFAULT_TIMEZONE, monthRange } from '../../domain/money/month.ts'
 import type { App, Company, DeletionDoc } from '../../domain/tenancy/documents.ts'
+import { type ExplainedEntry, withExceptions } from './exceptions.ts'
 import { seqAt } from './ledger.ts'
 import type { StatementAnswer, StatementException, StatementRow } from './schemas.ts'
 
@@ -33,14 +34,13 @@ export async function readStatement(
       $gte: ledgerId(company_id, next),
       $lt: ledgerId(company_id, Math.min(next + READ_AT_ONCE, end)),
     }
-    for (const entry of await ledger.find({ company_id, _id }, { sort: { _id: 1 }, limit: READ_AT_ONCE }))
-      statement.add(entry)
+    const entries = await ledger.find({ company_id, _id }, { sort: { _id: 1 }, limit: READ_AT_ONCE })
+    for (const entry of await withExceptions(ledger, company_id, entries)) statement.add(entry)
     await nextTurn()
   }
-  const kept = await notGivenBack(ledger, company_id, statement.unaccepted())
   const [stored, deleted] = await Promise.all([apps, deletions].map(docs => docs.get(statement.appIds())))
   const nameOfApp = (app_id: string) => (stored?.get(app_id) ?? deleted?.get(app_id))?.name ?? null
-  const { rows, ...totals } = statement.totals(kept, nameOfApp)
+  const { rows, ...totals } = statement.totals(nameOfApp)
   return {
     company_id,
     month,
@@ -61,22 +61,6 @@ export interface StatementDocs {
 
 type StatementCompany = Pick<Company, '_id' | 'seq' | 'settled_seq' | 'timezone'>
 
-/** A hold of the month's last hours may be given back in the next month. */
-async function notGivenBack(
-  ledger: Pick<Docs<LedgerDoc>, 'find'>,
-  company_id: string,
-  holds: readonly LedgerDoc[],
-): Promise<LedgerDoc[]> {
-  const back = new Set<string | null>()
-  for (let at = 0; at < holds.length; at += READ_AT_ONCE) {
-    const entry = { $in: holds.slice(at, at + READ_AT_ONCE).map(({ delivery_id }) => `back:${delivery_id}`) }
-    const found = await ledger.find({ company_id, entry }, { sort: { entry: 1 }, limit: READ_AT_ONCE })
-    for (const { delivery_id, micros } of found) if (micros > 0) back.add(delivery_id)
-    await nextTurn()
-  }
-  return holds.filter(({ delivery_id }) => !back.has(delivery_id))
-}
-
 /** What the entries say of a row. */
 type MessagesRow = Omit<StatementRow, 'month' | 'timezone'>
 type Totals = Omit<
@@ -88,24 +72,21 @@ type Totals = Omit<
 
 export interface Statement {
   /** In the order of their numbers. */
-  add(entry: LedgerDoc): void
-  /** Holds whose message no provider is known to have accepted, and that the month did not give back. */
-  unaccepted(): LedgerDoc[]
+  add(entry: ExplainedEntry): void
   appIds(): string[]
-  /** `kept`: those of the unaccepted that were not given back later either. */
-  totals(kept: readonly LedgerDoc[], appName: (app_id: string) => string | null): Totals
+  totals(appName: (app_id: string) => string | null): Totals
 }
 
 export function createStatement(opening_micros: number): Statement {
   const rows = new Map<string, Omit<MessagesRow, 'app_name'>>()
   const exceptions: StatementException[] = []
   const sums = { credits_micros: 0, charges_micros: 0, refunds_micros: 0, recharges_micros: 0 }
-  const unaccepted = new Map<string | null, LedgerDoc>()
   let [exception_count, closing_micros] = [0, opening_micros]
 
-  function except(kind: StatementException['kind'], { at, otp_id, delivery_id, micros }: LedgerDoc): void {
-    exception_count += 1
-    if (exceptions.length < MAX_EXCEPTIONS) exceptions.push({ kind, at: isoTime(at), otp_id, delivery_id, micros })
+  function listExceptions({ exceptions: kinds, at, otp_id, delivery_id, micros }: ExplainedEntry): void {
+    exception_count += kinds.length
+    const room = MAX_EXCEPTIONS - exceptions.length
+    exceptions.push(...kinds.slice(0, room).map(kind => ({ kind, at: isoTime(at), otp_id, delivery_id, micros })))
   }
 
   function rowOf({ message, provider, micros }: LedgerDoc): Omit<MessagesRow, 'app_name'> {
@@ -119,9 +100,9 @@ export function createStatement(opening_micros: number): Statement {
 
   return {
     add(entry) {
-      const { kind, micros, balance_after, accepted, unanswered = 0, delivery_id } = entry
+      const { kind, micros, balance_after } = entry
       closing_micros = balance_after
-      if (balance_after < 0 && micros < 0) except('overdrawn', entry)
+      listExceptions(entry)
       // An erased message that stays paid.
       if (kind === 'void' && micros === 0) return
       if (kind === 'credit') {
@@ -133,39 +114,29 @@ export function createStatement(opening_micros: number): Statement {
         sums.charges_micros += micros
         row.charged += 1
         row.charged_micros += micros
-        if (accepted !== undefined && accepted > 1) except('accepted_twice', entry)
-        if (accepted === 1 && unanswered > 0) except('maybe_accepted_twice', entry)
-        if (accepted === 0) unaccepted.set(delivery_id, entry)
       } else if (kind === 'recharge') {
         sums.recharges_micros += micros
         row.recharged += 1
         row.recharged_micros += micros
-        except('refunded_and_delivered', entry)
       } else {
         sums.refunds_micros += micros
         row.refunded += 1
         row.refunded_micros += micros
-        unaccepted.delete(delivery_id)
-        if (accepted === 0 && unanswered > 0) except('refunded_without_answer', entry)
       }
     },
-    unaccepted: () => [...unaccepted.values()],
     appIds: () => [...new Set([...rows.values()].flatMap(({ app_id }) => app_id ?? []))],
-    totals(kept, appName) {
-      for (const hold of kept) except('paid_without_acceptance', hold)
-      return {
-        opening_micros,
-        ...sums,
-        closing_micros,
-        rows: [...rows.values()].sort(byName).map(({ app_id, ...row }) => ({
-          app_id,
-          app_name: app_id === null ? null : appName(app_id),
-          ...row,
-        })),
-        exceptions: exceptions.sort((one, other) => one.at.localeCompare(other.at)),
-        exception_count,
-      }
-    },
+    totals: appName => ({
+      opening_micros,
+      ...sums,
+      closing_micros,
+      rows: [...rows.values()].sort(byName).map(({ app_id, ...row }) => ({
+        app_id,
+        app_name: app_id === null ? null : appName(app_id),
+        ...row,
+      })),
+      exceptions,
+      exception_count,
+    }),
   }
 }
 

@@ -123,15 +123,18 @@ async function expectAllExplained(run: MoneyRun, told: { engines: Site['engines'
     const statements = await run.statements(company, months())
     expect(statements.at(-1)?.closing_micros, 'the statement').to.equal(balance)
     for (const one of statements) {
-      const { opening_micros, credits_micros, charges_micros, refunds_micros, recharges_micros, exceptions } = one
+      const { opening_micros, credits_micros, charges_micros, refunds_micros, recharges_micros } = one
       const total = opening_micros + credits_micros + charges_micros + refunds_micros + recharges_micros
       expect(total).to.equal(one.closing_micros)
       const inRows = one.rows.map(row => row.charged_micros + row.refunded_micros + row.recharged_micros)
       expect(inRows.reduce((all, row) => all + row, 0)).to.equal(charges_micros + refunds_micros + recharges_micros)
-      for (const { delivery_id, kind } of exceptions)
-        if (delivery_id !== null && kind !== 'overdrawn') listed.set(delivery_id, kind)
     }
+    expect(entries.reduce((count, { exceptions }) => count + exceptions.length, 0)).to.equal(
+      statements.reduce((count, { exception_count }) => count + exception_count, 0),
+    )
     for (const entry of entries) {
+      for (const kind of entry.exceptions)
+        if (entry.delivery_id !== null && kind !== 'overdrawn') listed.set(entry.delivery_id, kind)
       if (entry.kind === 'hold') expect(entry.balance_after, 'after a send').to.be.at.least(0)
       if (entry.delivery_id === null) continue
       entriesByDelivery.set(entry.delivery_id, [...(entriesByDelivery.get(entry.delivery_id) ?? []), entry])

@@ -2,9 +2,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { HOUR_MS } from '../../../../infra/time.ts'
+import { matchesFilter, readLedger } from '../../../../services/dashboard/money/ledger.ts'
 import { readStatement } from '../../../../services/dashboard/money/statement.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import type { EntryKind } from '../../../../services/domain/money/documents.ts'
+import type { EntryKind, LedgerDoc } from '../../../../services/domain/money/documents.ts'
 import { MONTH, monthRange } from '../../../../services/domain/money/month.ts'
 import type { App } from '../../../../services/domain/tenancy/documents.ts'
 import { LEDGER_COMPANY as COMPANY, type Entered, ledgerOf } from '../../../support/money.ts'
@@ -120,6 +121,34 @@ onEmbeddedStore('the statement of a month', fresh => {
       ['refunded_without_answer', 'dlv_7'],
       ['paid_without_acceptance', 'dlv_3'],
     ])
+  })
+
+  it('lists a thousand exceptions and counts all, of which the ledger lists each', async () => {
+    const at = BOUNDARY + HOUR_MS
+    const twice = Array.from({ length: 1_001 }, (_, nth) => ({
+      ...({ kind: 'hold', micros: -1, at, provider: 'main', accepted: 2 } as const),
+      delivery: nth,
+    }))
+    const entries = [
+      { kind: 'credit', micros: 2_000, at } as const,
+      { kind: 'hold', micros: -1, at, delivery: 2_001, provider: 'main', accepted: 0 } as const,
+      { kind: 'hold', micros: -1, at, delivery: 2_002, provider: 'main', accepted: 1 } as const,
+      ...twice,
+    ]
+    const [, november] = await statements(entries)
+    expect(november?.exceptions).to.have.length(1_000)
+    expect(november?.exception_count).to.equal(1_002)
+    const read = { company_id: COMPANY, lastSeq: entries.length, before: undefined, wanted: 250 }
+    const listed = async (exception: 'any' | 'accepted_twice' | 'paid_without_acceptance') => {
+      const found: LedgerDoc[] = []
+      const filter = { exception }
+      for await (const entry of readLedger(store.docs('ledger'), { ...read, filter }))
+        if (matchesFilter(filter)(entry)) found.push(entry)
+      return found
+    }
+    expect(await listed('any')).to.have.length(1_002)
+    expect(await listed('accepted_twice')).to.have.length(1_001)
+    expect((await listed('paid_without_acceptance')).map(({ delivery_id }) => delivery_id)).to.deep.equal(['dlv_2001'])
   })
 
   it('names the apps that there are, and one that was deleted as it was called', async () => {

@@ -89,7 +89,7 @@ function ZoneSelect({ company, onChanged }: { company: Schemas['Company']; onCha
 }
 
 function StatementView({ statement, name }: { statement: Statement; name: string }) {
-  const { rows, exceptions, exception_count, month } = statement
+  const { company_id: id, rows, exceptions, exception_count, month, from, until } = statement
   return (
     <>
       <h3>
@@ -117,8 +117,19 @@ function StatementView({ statement, name }: { statement: Statement; name: string
           <h3>Exceptions</h3>
           <p class="soft">
             What explains a difference to a vendor's invoice.
-            {exception_count > exceptions.length && ` The first ${exceptions.length} of ${exception_count}.`}
+            {exception_count > exceptions.length &&
+              ` The first ${exceptions.length} of ${exception_count}; the file has all.`}
           </p>
+          <ExportButton
+            key={`${id} ${month}`}
+            label="Export exceptions"
+            read={(asCsv, page) =>
+              api.GET('/admin/v1/companies/{id}/ledger', {
+                params: { path: { id }, query: { exception: 'any', from, to: until, ...page } },
+                ...asCsv,
+              })
+            }
+          />
           <Table
             caption="Exceptions"
             columns={EXCEPTION_COLUMNS}
