@@ -324,7 +324,7 @@ describe('the command line', () => {
       const lines = journal.stdout.split('\n').filter(line => line.includes(app))
       expect(lines).to.have.length(2)
       expect((await cli(['erasures', 'export', '--since', '2100-01-01T00:00:00Z'])).stdout).to.equal('')
-      expect((await cli(['erasures', 'replay', '-'], { stdin: journal.stdout })).code).to.equal(2)
+      expect((await cli(['erasures', 'replay', '-'])).code).to.equal(2)
       const many = Array.from({ length: 1_001 }, () => lines[0]).join('\n')
       const replayed = await cli(['erasures', 'replay', '-', '--yes', '--json'], { stdin: many })
       expect(replayed.json()).to.deep.include({ entries: 1_001 })
