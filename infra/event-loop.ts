@@ -1,6 +1,6 @@
 // Shares the event loop. In: pieces of work that hold it for a while. Out: one of them in a turn of the event loop, in their order, so that
-// connections, requests and answers come in between. The portions of long work rest after each, because what is urgent takes several turns
-// one after another, and would wait for a portion in each of them.
+// connections, requests and answers come in between. After a portion of long work the next one waits until the loop had nothing to do:
+// what is urgent takes several turns one after another, and would wait for a portion in each of them.
 import { performance } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers'
 import { createFifo } from './fifo.ts'
@@ -8,23 +8,27 @@ import { createFifo } from './fifo.ts'
 export interface EventLoop {
   /** Runs `work` in one of the next turns. */
   inTurn(work: () => void): void
-  /** Resolves when the next portion of long work may go on: once no other goes on, and after a rest for each. */
+  /** Resolves when the next portion of long work may go on, once no other goes on. */
   turn(): Promise<void>
 }
 
-/** A rest is this many times as long as the turn before it. */
-const REST = 6
 /** A portion that needs no rest. */
 const SHORT_MS = 1
+/** On a busy loop a rest is this many times as long as the portion before it. */
+const MAX_REST = 6
 const MAX_REST_MS = 100
+const [REST_STEP_MS, IDLE_MS] = [2, 1]
 
 export interface Timing {
   now(): number
+  /** Milliseconds that the loop had nothing to do since the start. */
+  idleMs(): number
   after(ms: number, task: () => void): void
 }
 
 const systemTiming: Timing = {
   now: () => performance.now(),
+  idleMs: () => performance.eventLoopUtilization().idle,
   after: (ms, task) => void setTimeout(task, ms),
 }
 
@@ -55,7 +59,7 @@ function createTurns(): EventLoop['inTurn'] {
   }
 }
 
-function createPortions({ now, after }: Timing): (begin: () => void) => void {
+function createPortions({ now, idleMs, after }: Timing): (begin: () => void) => void {
   const waiting = createFifo<() => void>()
   let isTaken = false
 
@@ -69,8 +73,17 @@ function createPortions({ now, after }: Timing): (begin: () => void) => void {
     setImmediate(() => {
       const heldMs = now() - begunAt
       if (heldMs < SHORT_MS) beginNext()
-      else after(Math.min(heldMs * REST, MAX_REST_MS), beginNext)
+      else rest(Math.min(heldMs * MAX_REST, MAX_REST_MS))
     })
+  }
+
+  function rest(mostMs: number): void {
+    const [restsAt, idleBefore] = [now(), idleMs()]
+    const goOn = (): void => {
+      if (idleMs() - idleBefore >= IDLE_MS || now() - restsAt >= mostMs) beginNext()
+      else after(REST_STEP_MS, goOn)
+    }
+    after(REST_STEP_MS, goOn)
   }
 
   return begin => {

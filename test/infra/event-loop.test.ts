@@ -33,24 +33,38 @@ describe('the turns of the event loop', () => {
     await until(() => ran.includes('b'))
   })
 
-  it('leave the loop alone for six times as long as a portion held it, and for a tenth of a second at most', async () => {
-    let now = 0
-    const rests: { ms: number; end(): void }[] = []
-    const loop = createEventLoop({ now: () => now, after: (ms, end) => void rests.push({ ms, end }) })
+  it('go on after a long portion once the loop had nothing to do, or after six times as long, a tenth of a second at most', async () => {
+    let [now, idleMs] = [0, 0]
+    const steps: (() => void)[] = []
+    const loop = createEventLoop({ now: () => now, idleMs: () => idleMs, after: (_, step) => void steps.push(step) })
     const ran: number[] = []
-    for (const heldMs of [0.5, 4, 500, 1])
+    const portion = (heldMs: number) =>
       void loop.turn().then(() => {
         now += heldMs
         ran.push(heldMs)
       })
-    await until(() => rests.length === 1)
+    const restUntil = async (ends: () => boolean): Promise<number> => {
+      await until(() => steps.length === 1)
+      const [before, restsAt] = [ran.length, now]
+      while (!ends()) {
+        now += 2
+        steps.shift()?.()
+        await turn()
+        if (ran.length > before) break
+      }
+      return now - restsAt
+    }
+    for (const heldMs of [0.5, 4, 500, 0.1]) portion(heldMs)
+    await until(() => ran.length === 2)
     expect(ran, 'a short portion needs no rest').to.deep.equal([0.5, 4])
-    expect(rests[0]?.ms).to.equal(24)
-    rests[0]?.end()
-    await until(() => rests.length === 2)
-    expect(rests[1]?.ms).to.equal(100)
-    rests[1]?.end()
-    await until(() => ran.length === 4)
+    expect(await restUntil(() => false)).to.equal(24 + 500)
+    expect(await restUntil(() => false)).to.be.closeTo(100, 1)
+    portion(4)
+    await until(() => steps.length === 1)
+    portion(0.1)
+    idleMs += 1
+    steps.shift()?.()
+    await until(() => ran.length === 6)
   })
 })
 

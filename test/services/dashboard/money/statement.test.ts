@@ -125,10 +125,10 @@ onEmbeddedStore('the statement of a month', fresh => {
 
   it('lists a thousand exceptions and counts all, of which the ledger lists each', async () => {
     const at = BOUNDARY + HOUR_MS
-    const twice = Array.from({ length: 1_001 }, (_, nth) => ({
-      ...({ kind: 'hold', micros: -1, at, provider: 'main', accepted: 2 } as const),
-      delivery: nth,
-    }))
+    const twice = Array.from(
+      { length: 1_001 },
+      (_, delivery) => ({ kind: 'hold', micros: -1, at, provider: 'main', accepted: 2, delivery }) as const,
+    )
     const entries = [
       { kind: 'credit', micros: 2_000, at } as const,
       { kind: 'hold', micros: -1, at, delivery: 2_001, provider: 'main', accepted: 0 } as const,
