@@ -84,11 +84,17 @@ onRealEngines('calls while an engine is away', { AMQP_URL, MONGODB_URL, ENGINES_
     })
 
   async function expectRefusedAtOnce(call: () => Promise<Answer>): Promise<void> {
+    const times: number[] = []
     for (let calls = 0; calls < CALLS_WHILE_AWAY; calls += 1) {
+      const startedAt = performance.now()
       const { status, headers } = await call()
+      times.push(Math.round(performance.now() - startedAt))
       expect(status).to.equal(503)
       expect(headers.get('retry-after')).to.equal('1')
     }
+    times.sort((one, other) => one - other)
+    const [median, slowest] = [times[CALLS_WHILE_AWAY / 2], times.at(-1)]
+    process.stdout.write(`      refused in ${median} ms (median), ${slowest} ms (slowest)\n`)
   }
 
   const WAYS = [kill, freeze]
