@@ -15,13 +15,12 @@ import { operation } from '../operation.ts'
 import { pageFields } from '../pages.ts'
 import { validationProblem } from '../request-input.ts'
 import { timeQuery } from '../time-query.ts'
-import type { ExplainedEntry } from './exceptions.ts'
+import { EXCEPTION_KINDS, type ExplainedEntry } from './exceptions.ts'
 import { matchesFilter, readLedger } from './ledger.ts'
 import { reconcile } from './reconcile.ts'
 import {
   account,
   entryKind,
-  exceptionKind,
   type LedgerEntryAnswer,
   ledgerPage,
   type ReconciliationAnswer,
@@ -188,7 +187,7 @@ export const moneyOperations = [
         country: country.optional().meta({ description: 'Of messages to this country.' }),
         delivery_id: z.string().optional().meta({ description: 'Of this message.' }),
         exception: z
-          .union([exceptionKind, z.literal('any')])
+          .enum([...EXCEPTION_KINDS, 'any'])
           .optional()
           .meta({ description: "That explain a difference to a vendor's invoice in this way, or in any." }),
       })

@@ -31,7 +31,7 @@ const messageFields = {
   }),
 }
 
-export const exceptionKind = z.enum(EXCEPTION_KINDS).meta({
+const exceptionKind = z.enum(EXCEPTION_KINDS).meta({
   id: 'StatementExceptionKind',
   description:
     '`accepted_twice`: two calls of providers accepted the message, so two vendors may bill it, and it was charged once. `maybe_accepted_twice`: one call accepted it, and of another, around a crash or a time-out, that is not known. `refunded_and_delivered`: it failed, was given back, and was charged again because it had arrived. `refunded_without_answer`: it failed and was given back, because no provider had answered; one may have got it. `paid_without_acceptance`: it is paid, and no provider is known to have accepted it. `overdrawn`: the entry took the balance below zero.',
