@@ -154,6 +154,11 @@ const createInstruments = (registry: Registry) => {
       labelNames: ['channel'],
       buckets: DELIVERY_WAIT_BUCKETS,
     }),
+    writtenBehind: counter({
+      name: 'countersign_written_behind_total',
+      help: 'Counts and the like that are written behind what happens, by outcome: written, failed and tried again, or lost because too many waited.',
+      labelNames: ['what', 'outcome'],
+    }),
     silentRoutes: gauge({
       name: 'countersign_provider_silent',
       help: 'Providers that accept messages whose codes hardly anyone enters, one per app, country and kind of key. Set by one sweeper.',

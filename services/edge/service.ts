@@ -30,7 +30,7 @@ export interface EdgeDeps {
   outbound: Outbound
   clock: Clock
   log: Logger
-  metrics: Pick<Metrics, 'refusals'>
+  metrics: Pick<Metrics, 'refusals' | 'writtenBehind'>
   /** What other services serve over HTTP. The document has it beside the client API. */
   otherApis?: readonly ApiPart[]
   /** The screens of the dashboard that this process serves. The reference links to them. */
@@ -56,7 +56,7 @@ export function createEdgeService(deps: EdgeDeps): Service {
   } = deps
   const { http } = deps.config
   const router = new Router()
-  const usage = createKeyUsage({ keys: store.docs('keys'), clock, log })
+  const usage = createKeyUsage({ keys: store.docs('keys'), clock, log, metrics })
   const refusals = createRefusalLog({ refusals: store.docs('refusals'), clock, log, metrics })
   const api = createApiRouter({
     broker,

@@ -80,7 +80,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics, 
   const accounts = createAccounts({ store, clock, log })
   const funds = createFunds({ accounts, prices: store.docs('prices'), clock })
 
-  const fraudCounts = createFraudCounts({ store, clock, log })
+  const fraudCounts = createFraudCounts({ store, clock, log, metrics })
   const decisions = createDecisionLog({ decisions: batchDocs(store.docs('fraud_decisions')), clock, log })
   const guard = createFraudGuard({
     keyring,
@@ -101,7 +101,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics, 
     metrics,
   })
 
-  const stats = createStatsCounter({ store, clock, log })
+  const stats = createStatsCounter({ store, clock, log, metrics })
   const refusals = createRefusalLog({
     refusals: store.docs('refusals'),
     clock,

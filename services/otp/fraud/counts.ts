@@ -2,6 +2,7 @@
 // client addresses, the numbers of blocks, and the histories of numbers and mailboxes.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
+import type { Metrics } from '../../../infra/metrics.ts'
 import { batchDocs } from '../../../infra/store/batched-docs.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { HOUR_MS } from '../../../infra/time.ts'
@@ -47,13 +48,14 @@ export interface FraudCountDeps {
   store: Pick<CountersignStore, 'docs'>
   clock: Clock
   log: Pick<Logger, 'warn'>
+  metrics?: Pick<Metrics, 'writtenBehind'>
 }
 
-export function createFraudCounts({ store, clock, log }: FraudCountDeps): FraudCounts {
+export function createFraudCounts({ store, clock, log, metrics }: FraudCountDeps): FraudCounts {
   const shared = <State, Entry>(
     docs: Docs<SharedStateDoc<State>>,
-    rules: Omit<SharedStateDeps<State, Entry>, 'docs' | 'clock' | 'log'>,
-  ): SharedState<State, Entry> => createSharedState({ docs: batchDocs(docs), clock, log, ...rules })
+    rules: Omit<SharedStateDeps<State, Entry>, 'docs' | 'clock' | 'log' | 'metrics'>,
+  ): SharedState<State, Entry> => createSharedState({ docs: batchDocs(docs), clock, log, metrics, ...rules })
   const tally = {
     empty: EMPTY_TALLY,
     fold: addToTally,
@@ -61,10 +63,11 @@ export function createFraudCounts({ store, clock, log }: FraudCountDeps): FraudC
     createsState: (entries: readonly TallyEntry[]) => entries.some(({ sent }) => sent > 0),
   }
   const states = {
-    tallies: shared(store.docs('fraud_tallies'), { ...tally, ...TALLIES }),
-    networks: shared(store.docs('fraud_networks'), { ...tally, ...NETWORKS }),
-    mailDomains: shared(store.docs('fraud_networks'), { ...tally, ...TALLIES }),
+    tallies: shared(store.docs('fraud_tallies'), { what: 'fraud tallies', ...tally, ...TALLIES }),
+    networks: shared(store.docs('fraud_networks'), { what: 'fraud networks', ...tally, ...NETWORKS }),
+    mailDomains: shared(store.docs('fraud_networks'), { what: 'fraud mail domains', ...tally, ...TALLIES }),
     blocks: shared(store.docs('fraud_blocks'), {
+      what: 'fraud blocks',
       empty: EMPTY_BLOCK,
       fold: addToBlock,
       merge: (waiting, number) =>
@@ -76,6 +79,7 @@ export function createFraudCounts({ store, clock, log }: FraudCountDeps): FraudC
       ...BLOCKS,
     }),
     histories: shared(store.docs('fraud_numbers'), {
+      what: 'fraud histories',
       empty: EMPTY_HISTORY,
       fold: addToHistory,
       merge: (waiting, entry) => [...waiting, entry].slice(-MAX_WAITING_NUMBERS),

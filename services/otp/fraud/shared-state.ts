@@ -4,9 +4,10 @@
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
+import type { Metrics } from '../../../infra/metrics.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'
-import { createTimer } from '../../../infra/timeout.ts'
+import { createWriteBehind } from '../../../infra/write-behind.ts'
 import type { SharedStateDoc } from '../../domain/fraud/documents.ts'
 
 export interface SharedState<State, Entry> {
@@ -18,9 +19,12 @@ export interface SharedState<State, Entry> {
 }
 
 export interface SharedStateDeps<State, Entry> {
+  /** In the log and in metrics. */
+  what: string
   docs: Docs<SharedStateDoc<State>>
   clock: Clock
   log: Pick<Logger, 'warn'>
+  metrics?: Pick<Metrics, 'writtenBehind'> | undefined
   empty: State
   fold(state: State, added: readonly Entry[], now: number): State
   /** Adds an entry to those that wait, and combines them where that loses nothing. */
@@ -50,16 +54,22 @@ interface Waiting<Entry> {
 }
 
 const MAX_KEYS = 5_000
-const MAX_FLUSHES_AT_STOP = 5
 
 export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Entry>): SharedState<State, Entry> {
-  const { docs, clock, log, empty, fold, merge, createsState, flushMs, freshMs, keepMs } = deps
+  const { what, docs, clock, log, metrics, empty, fold, merge, createsState, flushMs, freshMs, keepMs } = deps
   const cachedStates = createBoundedMap<CachedState<State>>(MAX_KEYS)
-  let waiting = new Map<string, Waiting<Entry>>()
-  let writing = new Map<string, Waiting<Entry>>()
-  const flushTimer = createTimer(clock)
-  let flushing = Promise.resolve()
-  let storeFailed = false
+  const addAll = (before: Entry[], added: readonly Entry[]): Entry[] =>
+    added.reduce<Entry[]>((all, one) => merge(all, one), before)
+  const unwritten = createWriteBehind<Waiting<Entry>>({
+    what,
+    clock,
+    log,
+    metrics,
+    waitMs: () => flushMs,
+    maxEntries: MAX_KEYS,
+    merge: (older, newer) => ({ ...newer, added: addAll(older.added, newer.added) }),
+    write,
+  })
 
   function cacheDoc(key: string, doc: SharedStateDoc<State> | null): void {
     const before = cachedStates.get(key)
@@ -72,34 +82,9 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
     })
   }
 
-  function enqueue(key: string, app_id: string, added: readonly Entry[]): void {
-    const before = waiting.get(key)?.added ?? []
-    waiting.set(key, { app_id, added: added.reduce<Entry[]>((all, one) => merge(all, one), before) })
-    // The counts need not be complete: while the store is away, the oldest entries are dropped.
-    if (waiting.size > MAX_KEYS) waiting.delete(waiting.keys().next().value as string)
-    flushTimer.set(flushMs, () => {
-      flushing = flushing.then(flush)
-    })
-  }
-
-  async function flush(): Promise<void> {
-    storeFailed = false
-    if (waiting.size === 0) return
-    const batch = waiting
-    ;[writing, waiting] = [new Map(batch), new Map()]
-    const stored = new Set<string>()
-    await store(batch, stored).catch(error => {
-      log.warn({ err: error, counts: batch.size - stored.size }, 'fraud.counts.not_saved')
-      storeFailed = true
-    })
-    writing = new Map()
-    for (const [key, { app_id, added }] of batch) if (!stored.has(key)) enqueue(key, app_id, added)
-  }
-
-  /** Adds to `stored` the keys whose entries are stored. For the others, another process has changed the document
-   *  first. The writes are made one after the other: when the second one fails, what the first one stored must not be
-   *  added again. */
-  async function store(batch: ReadonlyMap<string, Waiting<Entry>>, stored: Set<string>): Promise<void> {
+  /** Of the others, another process has changed the document first. The writes are made one after the other: when the
+   *  second one fails, what the first one stored must not be added again. */
+  async function write(batch: Map<string, Waiting<Entry>>): Promise<void> {
     const now = clock.now()
     const purge_at = new Date(now + keepMs)
     const found = await docs.get([...batch.keys()])
@@ -109,14 +94,13 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
       const doc = found.get(_id)
       if (doc) changed.push({ ...doc, state: fold(doc.state, added, now), purge_at, rev: doc.rev + 1 })
       else if (createsState(added)) fresh.push({ _id, app_id, state: fold(empty, added, now), purge_at, rev: 1 })
-      else stored.add(_id)
+      else batch.delete(_id)
     }
     const changes = changed.map(({ _id, state, rev }) => ({ _id, rev: rev - 1, update: { $set: { state, purge_at } } }))
     const keep = (doc: SharedStateDoc<State>): void => {
       // Both without an await between them, so that no reader sees the entries twice.
       cacheDoc(doc._id, doc)
-      writing.delete(doc._id)
-      stored.add(doc._id)
+      batch.delete(doc._id)
     }
     const inserted = await docs.insert(fresh)
     fresh.filter((_, at) => inserted[at] === 'inserted').forEach(keep)
@@ -128,12 +112,12 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
    *  cached holds until they are written. */
   async function refresh(key: string): Promise<void> {
     for (;;) {
-      if (!writing.has(key)) {
+      if (!unwritten.isBeingWritten(key)) {
         const doc = (await getOne(docs, key)) ?? null
-        if (!writing.has(key)) return cacheDoc(key, doc)
+        if (!unwritten.isBeingWritten(key)) return cacheDoc(key, doc)
       }
       if (cachedStates.get(key) !== undefined) return
-      await flushing
+      await unwritten.written()
     }
   }
 
@@ -141,10 +125,10 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
     async state(key) {
       const found = cachedStates.get(key)
       if (!found || found.until <= clock.now()) await refresh(key)
-      // Read again, because a flush may have replaced the cached document during the await.
+      // Read again, because a write may have replaced the cached document during the await.
       const now = cachedStates.get(key)
       if (now?.view) return now.view
-      const own = [...(writing.get(key)?.added ?? []), ...(waiting.get(key)?.added ?? [])]
+      const own = unwritten.unstored(key).flatMap(({ added }) => added)
       const view = fold(now?.doc?.state ?? empty, own, clock.now())
       if (now) now.view = view
       return view
@@ -152,16 +136,9 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
     add(key, app_id, added) {
       const found = cachedStates.get(key)
       if (found?.view) found.view = fold(found.view, [added], clock.now())
-      enqueue(key, app_id, [added])
+      const waiting = unwritten.entry(key, () => ({ app_id, added: [] }))
+      waiting.added = merge(waiting.added, added)
     },
-    async settled() {
-      for (let tries = 0; tries < MAX_FLUSHES_AT_STOP; tries += 1) {
-        flushTimer.cancel()
-        flushing = flushing.then(flush)
-        await flushing
-        if (waiting.size === 0 || storeFailed) break
-      }
-      flushTimer.cancel()
-    },
+    settled: unwritten.settled,
   }
 }

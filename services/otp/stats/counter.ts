@@ -6,9 +6,10 @@
 // The sweeper counts each hour again when it is final (services/sweeper/stats.ts), which corrects both.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
+import type { Metrics } from '../../../infra/metrics.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import { changeOne, getOne } from '../../../infra/store/one-doc.ts'
-import { createTimer } from '../../../infra/timeout.ts'
+import { createWriteBehind } from '../../../infra/write-behind.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { addRoute, changedEntries, changesTried, type RouteEntry } from '../../domain/routes/contribution.ts'
 import { newSlotsDoc, type RouteStore, SLOTS_RETENTION_MS, slotsId } from '../../domain/routes/documents.ts'
@@ -66,10 +67,12 @@ export interface StatsCounterDeps {
   store: StatsStore & RouteStore
   clock: Clock
   log: Pick<Logger, 'warn'>
+  metrics?: Pick<Metrics, 'writtenBehind'>
 }
 
 /** What waits to be added to one hour. */
 interface WaitingHour {
+  of: 'hour'
   owner: StatsOwner
   tally: Tally
   refused: Refused
@@ -77,73 +80,73 @@ interface WaitingHour {
 
 /** What waits to be added to one document of slots. */
 interface WaitingSlots {
+  of: 'slots'
   app_id: string
   start: number
   slots: Slots
 }
 
-const FLUSH_MS = 5_000
-/** Documents of each kind. While the store is away, the oldest are dropped: the sweeper counts their hours again. */
-const MAX_WAITING = 5_000
+type Waiting = WaitingHour | WaitingSlots
 
-export function createStatsCounter({ store, clock, log }: StatsCounterDeps): StatsCounter {
+const WRITE_AFTER_MS = 5_000
+/** Documents of both kinds. The sweeper counts the hours again of those that are lost. */
+const MAX_WAITING = 10_000
+
+export function createStatsCounter({ store, clock, log, metrics }: StatsCounterDeps): StatsCounter {
   const days = store.docs('stats_days')
-  let hours = new Map<string, WaitingHour>()
-  let slots = new Map<string, WaitingSlots>()
-  const flushTimer = createTimer(clock)
-  let flushing = Promise.resolve()
+  const counts = createWriteBehind<Waiting>({
+    what: 'statistics',
+    clock,
+    log,
+    metrics,
+    waitMs: () => WRITE_AFTER_MS,
+    maxEntries: MAX_WAITING,
+    merge: mergeWaiting,
+    write,
+  })
 
   const hourWaiting = (owner: StatsOwner): WaitingHour =>
-    waitingIn(hours, hourId(owner.app_id, owner.mode, owner.start), () => ({ owner, tally: newTally(), refused: {} }))
+    counts.entry(hourId(owner.app_id, owner.mode, owner.start), () => ({
+      of: 'hour',
+      owner,
+      tally: newTally(),
+      refused: {},
+    })) as WaitingHour
 
   const slotsWaiting = (app_id: string, start: number): WaitingSlots =>
-    waitingIn(slots, slotsId(app_id, start), () => ({ app_id, start, slots: new Map() }))
+    counts.entry(slotsId(app_id, start), () => ({ of: 'slots', app_id, start, slots: new Map() })) as WaitingSlots
 
-  function waitingIn<Waiting>(all: Map<string, Waiting>, id: string, fresh: () => Waiting): Waiting {
-    const found = all.get(id)
-    if (found) return found
-    const added = fresh()
-    all.set(id, added)
-    if (all.size > MAX_WAITING) all.delete(all.keys().next().value as string)
-    flushTimer.set(FLUSH_MS, () => {
-      flushing = flushing.then(flush)
-    })
-    return added
+  /** Hours first: the sweeper reads an hour when its slots have changed. Where the hours fail, the slots are written all
+   *  the same. */
+  async function write(entries: Map<string, Waiting>): Promise<void> {
+    for (const [id, one] of entries) if (isEmpty(one)) entries.delete(id)
+    const hours = new Map([...entries].filter((one): one is [string, WaitingHour] => one[1].of === 'hour'))
+    const slots = new Map([...entries].filter((one): one is [string, WaitingSlots] => one[1].of === 'slots'))
+    const all = [...hours]
+    try {
+      await addToHours(hours)
+    } finally {
+      try {
+        await addToSlots(slots)
+      } finally {
+        for (const id of entries.keys()) if (!hours.has(id) && !slots.has(id)) entries.delete(id)
+        const late = all.flatMap(([id, hour]) => (!hours.has(id) && mayHaveDay(hour.owner) ? hour : []))
+        await addToDays(late).catch(error => log.warn({ err: error, hours: late.length }, 'stats.day_not_corrected'))
+      }
+    }
   }
 
-  /** Hours first: the sweeper reads an hour when its slots have changed. */
-  async function flush(): Promise<void> {
-    const hoursLeft = nonZero(hours, one => isZero(one.tally) && Object.keys(one.refused).length === 0)
-    const slotsLeft = nonZero(slots, one => isZeroSlots(one.slots))
-    hours = new Map()
-    slots = new Map()
-    const flushed = [...hoursLeft.values()]
-    await addToHours(hoursLeft)
-    await addToSlots(slotsLeft)
-    const notStored = new Set(hoursLeft.values())
-    const late = flushed.filter(one => !notStored.has(one) && mayHaveDay(one.owner))
-    await addToDays(late).catch(error => log.warn({ err: error, hours: late.length }, 'stats.day_not_corrected'))
-  }
-
-  /** What stays in `left` is not stored, and waits again. */
-  async function addToHours(left: Map<string, WaitingHour>): Promise<void> {
-    await addToDocuments('an hour', left, {
+  /** What stays in `left` is not stored. */
+  const addToHours = (left: Map<string, WaitingHour>): Promise<void> =>
+    addToDocuments('an hour', left, {
       docs: store.docs('stats_hours'),
       fresh: ({ owner, tally, refused }) => newHour(owner, tally, refused),
       changed: (doc, { tally, refused }) => hourWithAdded(doc, tally, refused),
-    }).catch(error => {
-      log.warn({ err: error, hours: left.size }, 'stats.not_saved')
-      for (const { owner, tally, refused } of left.values()) {
-        const again = hourWaiting(owner)
-        addTally(again.tally, tally)
-        addRefused(again.refused, refused)
-      }
     })
-  }
 
-  async function addToSlots(left: Map<string, WaitingSlots>): Promise<void> {
+  function addToSlots(left: Map<string, WaitingSlots>): Promise<void> {
     const changed_at = clock.now()
-    await addToDocuments('slots of routes', left, {
+    return addToDocuments('slots of routes', left, {
       docs: store.docs('route_slots'),
       fresh: one => newSlotsDoc(one.app_id, one.start, one.slots, changed_at),
       changed: (doc, one) => {
@@ -151,9 +154,6 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
         addSlots(sum, one.slots)
         return { slots: encodeSlots(sum, doc.start), changed_at }
       },
-    }).catch(error => {
-      log.warn({ err: error, slots: left.size }, 'routes.not_saved')
-      for (const one of left.values()) addSlots(slotsWaiting(one.app_id, one.start).slots, one.slots)
     })
   }
 
@@ -196,14 +196,19 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
     countRefusal({ app_id, mode, country, at }) {
       addRefused(hourWaiting({ app_id, mode, start: hourOf(at) }).refused, { [country ?? NONE]: 1 })
     },
-    async settled() {
-      flushTimer.cancel()
-      flushing = flushing.then(flush)
-      await flushing
-      flushTimer.cancel()
-    },
+    settled: counts.settled,
   }
 }
 
-const nonZero = <Waiting>(all: ReadonlyMap<string, Waiting>, isZeroOne: (one: Waiting) => boolean) =>
-  new Map([...all].filter(([, one]) => !isZeroOne(one)))
+const isEmpty = (one: Waiting): boolean =>
+  one.of === 'slots' ? isZeroSlots(one.slots) : isZero(one.tally) && Object.keys(one.refused).length === 0
+
+/** Both are of one document, and so of one kind. */
+function mergeWaiting(older: Waiting, newer: Waiting): Waiting {
+  if (older.of === 'slots' && newer.of === 'slots') addSlots(newer.slots, older.slots)
+  if (older.of === 'hour' && newer.of === 'hour') {
+    addTally(newer.tally, older.tally)
+    addRefused(newer.refused, older.refused)
+  }
+  return newer
+}

@@ -90,7 +90,7 @@ describe('the last use of API keys', () => {
     store.isDown = false
     await clock.advance(MINUTE)
     expect(writes).to.deep.equal([[written(NOON, 'key_a'), written(NOON + MINUTE, 'key_b')]])
-    expect(lines().map(({ msg }) => msg)).to.include('key_usage.not_written')
+    expect(lines().map(({ msg }) => msg)).to.include('write_behind.failed')
   })
 })
 
