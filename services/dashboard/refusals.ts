@@ -19,7 +19,7 @@ import { recipientQuery, recordLookup } from './recipients.ts'
 import { MAX_COUNTED_REFUSALS, summarizeRefusals } from './refusal-summary.ts'
 import { type RefusalRecordAnswer, refusalPage, refusalSummary } from './refusals.schemas.ts'
 import { getOr404 } from './request-input.ts'
-import { timeQuery } from './time-query.ts'
+import { refuseEmptyRange, timeQuery } from './time-query.ts'
 
 const TYPES: RefusalType[] = [...ERROR_TYPES, 'HTTPException']
 
@@ -57,17 +57,19 @@ export const refusalOperations = [
     summary: 'List refused sends',
     description:
       'Sends and resends that were refused, newest first. They are kept for 7 days; of a flood only some are recorded.',
-    query: z.strictObject({
-      ...pageFields,
-      app_id,
-      recipient: recipientQuery,
-      type: z
-        .enum(TYPES, 'must be a type of error, such as RateLimitExceededError')
-        .optional()
-        .meta({ description: 'Only refusals with this error type.', documentedAs: z.string() }),
-      since,
-      until: timeQuery('Only those before this time.'),
-    }),
+    query: z
+      .strictObject({
+        ...pageFields,
+        app_id,
+        recipient: recipientQuery,
+        type: z
+          .enum(TYPES, 'must be a type of error, such as RateLimitExceededError')
+          .optional()
+          .meta({ description: 'Only refusals with this error type.', documentedAs: z.string() }),
+        since,
+        until: timeQuery('Only those before this time.'),
+      })
+      .check(refuseEmptyRange),
     answers: [page(refusalPage, 'A page of refusals.', example)],
     refusals: [refusal.notFound],
     handle: async ({ ctx, query: { limit, cursor, ...search } }, admin) => {
