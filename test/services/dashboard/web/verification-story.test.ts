@@ -291,24 +291,6 @@ describe('how a verification ended', () => {
   const moreOf = (members: Partial<History>): string[] =>
     tellStory(history({ deliveries: [], action_url: 'https://wa.me/1', ...members }), NOW).more
 
-  it('is said after the reason', () => {
-    expect(moreOf({})).to.deep.equal([])
-    expect(moreOf({ wrong_codes: 1, attempts_left: 1 })).to.deep.equal([
-      'One wrong code was entered; one attempt is left.',
-    ])
-    expect(moreOf({ wrong_codes: 2, attempts_left: 3 })).to.deep.equal([
-      '2 wrong codes were entered; 3 attempts are left.',
-    ])
-    expect(moreOf({ status: 'failed', wrong_codes: 5 })).to.deep.equal([
-      '5 wrong codes were entered, so no attempts are left and the verification has failed.',
-    ])
-    expect(moreOf({ status: 'expired' })).to.deep.equal(['It expired, and no code was entered.'])
-    expect(moreOf({ status: 'expired', wrong_codes: 1 })).to.deep.equal([
-      'One wrong code was entered, then it expired.',
-    ])
-    expect(moreOf({ status: 'canceled' })).to.deep.equal(['It was canceled.'])
-  })
-
   it('names the exchange that a device still needs', () => {
     const approved = { status: 'approved', verified_at: at(1), approved_by: DEVICE } as const
     expect(moreOf(approved)).to.deep.equal([
@@ -318,17 +300,5 @@ describe('how a verification ended', () => {
       'The backend has exchanged the verification token.',
     ])
     expect(moreOf({ ...approved, approved_by: SERVER })).to.deep.equal([])
-  })
-
-  it('says of a code of the caller that nothing is known of its use', () => {
-    expect(moreOf({ kind: 'message', status: 'expired' })).to.deep.equal([
-      'Your backend made this code and checks it, so whether it was entered is not known here.',
-    ])
-  })
-
-  it('says that a test reaches no phone', () => {
-    expect(moreOf({ mode: 'test' })).to.deep.equal([
-      'This verification is in test mode: no message leaves Countersign, the sandbox keeps it and plays the receipts.',
-    ])
   })
 })
