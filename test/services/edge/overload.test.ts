@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import { KEYS, problemOf, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createGate } from '../../support/gate.ts'
 
 const SEND = { recipient: '+447911123456' }
 const ANSWER: OtpAnswer = { kind: 'verification', verification: view() }
@@ -17,11 +18,8 @@ describe('an edge with too many requests', () => {
   afterEach(() => edge.close())
 
   it('refuses at once what would wait longer than a second, before it reads the body, and admits again after answers', async () => {
-    let release = (): void => {}
-    const answered = new Promise<OtpAnswer>(resolve => {
-      release = () => resolve(ANSWER)
-    })
-    edge.stubs.answer = () => answered
+    const { released, release } = createGate()
+    edge.stubs.answer = () => released.then(() => ANSWER)
     const waiting = Array.from({ length: 64 }, () => edge.post('/otp/send', SEND))
     await eventually(() => expect(edge.calls).to.have.length(64))
     await edge.clock.advance(1_500)
@@ -43,12 +41,9 @@ describe('an edge with too many requests', () => {
 
   it('makes no call for a caller that hung up while its key was looked up', async () => {
     const { keyByHash } = edge.stubs
-    let lookUp = (): void => {}
-    const allowed = new Promise<void>(resolve => {
-      lookUp = resolve
-    })
+    const { released, release } = createGate()
     edge.stubs.keyByHash = async hash => {
-      await allowed
+      await released
       return keyByHash(hash)
     }
     const socket = connect(edge.port, '127.0.0.1')
@@ -59,7 +54,7 @@ describe('an edge with too many requests', () => {
     await eventually(() => expect(edge.lookups).to.have.length(1))
     socket.destroy()
     await once(socket, 'close')
-    lookUp()
+    release()
     await eventually(() => expect(edge.captured.lines().filter(({ msg }) => msg === 'http.answered')).to.have.length(1))
     expect(edge.calls).to.deep.equal([])
     expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
@@ -68,11 +63,8 @@ describe('an edge with too many requests', () => {
   it('does not count requests that are refused for their key or body, or whose body has not arrived', async () => {
     await edge.close()
     edge = await startTestEdge({ maxInFlight: 6 })
-    let release = (): void => {}
-    const answered = new Promise<OtpAnswer>(resolve => {
-      release = () => resolve(ANSWER)
-    })
-    edge.stubs.answer = () => answered
+    const { released, release } = createGate()
+    edge.stubs.answer = () => released.then(() => ANSWER)
     const waiting = [1, 2].map(() => edge.post('/otp/send', SEND))
     await eventually(() => expect(edge.calls).to.have.length(2))
     expect((await edge.post('/otp/send', {})).status).to.equal(422)
