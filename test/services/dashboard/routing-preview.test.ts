@@ -74,17 +74,6 @@ onEmbeddedStore('the routing preview', fresh => {
     expect(whatsapp).to.include({ provider: null, obstacle: 'no_provider' })
   })
 
-  it('needs no provider for test keys, and explains magic recipients', async () => {
-    const test = { mode: 'test' }
-    expect(obstacles(await explain(BRITISH, test)).telegram).to.equal(null)
-    expect(await explain('+15005550010', test)).to.include({ channel: 'sms', refusal: null })
-    expect(await explain('funds@magic.test', test)).to.include({ channel: null, refusal: 'InsufficientFundsError' })
-    expect(await explain('funds@MAGIC.test', test)).to.include({ refusal: 'InsufficientFundsError' })
-    expect(await explain('+15005550003', test)).to.include({ refusal: 'GeoBlockedError' })
-    expect(await explain('+15005550001', test)).to.include({ refusal: 'InvalidRecipientError' })
-    expect(await explain('funds@magic.test')).to.include({ channel: 'email', refusal: null })
-  })
-
   const refusalOfSend = async (text: string) => {
     const recipient = acceptRecipient(text, 'test')
     if (recipient === null) return 'InvalidRecipientError'

@@ -129,8 +129,6 @@ const THREE_ROUNDS = [1, 2, 3].flatMap(round => [
   call(round * 1_000 + 200, { round, ...WRONG_KEY }),
   exhausted(round * 1_000 + 400, round),
 ])
-const onlyCall = (outcome: Partial<TimelineEntry>): History =>
-  failed('provider_failed', [call(0, { result: 'failed', ...outcome })])
 
 /** What is stored, what is told of it as `arrival: reason`, and when. */
 const ALL_STATUSES = ['queued', 'sent', 'delivered', 'failed'] as const
@@ -141,7 +139,6 @@ const STORIES: [told: History, says: string, now?: number][] = [
     history({ ...deliveredAt(4_200, 'main'), timeline: [call(100, { http_status: 201 })] }),
     'arrived: The provider main took it after 100 ms; delivered 4 s later.',
   ],
-  // The receipt overtook the answer.
   // The receipt of a provider without a clear answer came after the next provider was called.
   [
     history({
@@ -185,23 +182,13 @@ const STORIES: [told: History, says: string, now?: number][] = [
     failed('recipient_unreachable', [call(0), receipt(3_100, { vendor_code: '30003', vendor_text: 'Unreachable' })]),
     'not arrived: The number cannot be reached: the provider main took it after 100 ms; 3 s later it reported a failure, saying “Unreachable” (code 30003).',
   ],
-  // Another provider may have sent it before.
   [
     failed('provider_failed', THREE_ROUNDS),
     'not arrived: The provider main answered 503 three times, saying “Error” (code 20500); the provider backup answered 401 three times, saying “Authenticate”; no other provider took it.',
   ],
-  [onlyCall({ ms: null }), 'not arrived: The provider main failed; no other provider took it.'],
   [
     failed('provider_failed', [call(0), receipt(1_100)]),
     'not arrived: The provider main took it after 100 ms; 1 s later it reported a failure, without saying why.',
-  ],
-  [
-    history({
-      channel: 'email',
-      deliveries: [delivery({ channel: 'email', status: 'failed', reason: 'recipient_unreachable' })],
-      timeline: [call(0, { provider: 'mail', result: 'refused', vendor_code: '550', vendor_text: 'is unknown' })],
-    }),
-    'not arrived: The address cannot be reached: the provider mail refused the recipient after 100 ms, saying “is unknown” (code 550).',
   ],
   [
     failed('provider_failed', [exhausted(0), exhausted(1_000, 2)]),
