@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import type { OtpAnswer } from '../../../machines/calls.ts'
-import { KEYS, problemOf, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
+import { KEYS, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createGate } from '../../support/gate.ts'
 
@@ -16,28 +16,6 @@ describe('an edge with too many requests', () => {
     edge = await startTestEdge()
   })
   afterEach(() => edge.close())
-
-  it('refuses at once what would wait longer than a second, before it reads the body, and admits again after answers', async () => {
-    const { released, release } = createGate()
-    edge.stubs.answer = () => released.then(() => ANSWER)
-    const waiting = Array.from({ length: 64 }, () => edge.post('/otp/send', SEND))
-    await eventually(() => expect(edge.calls).to.have.length(64))
-    await edge.clock.advance(1_500)
-
-    const refused = await edge.post('/otp/send', {})
-    expect(refused.status).to.equal(503)
-    expect(refused.headers.get('retry-after')).to.equal('2')
-    expect(await problemOf(refused)).to.include({
-      type: 'ServiceUnavailableError',
-      detail: 'The answer would take too long. Nothing was executed.',
-    })
-    expect((await edge.post('/otp/send', SEND, { key: 'sk_test_unknown' })).status).to.equal(401)
-    expect(edge.calls).to.have.length(64)
-
-    release()
-    for (const response of await Promise.all(waiting)) expect(response.status).to.equal(200)
-    expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
-  })
 
   it('makes no call for a caller that hung up while its key was looked up', async () => {
     const { keyByHash } = edge.stubs
