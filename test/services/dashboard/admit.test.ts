@@ -1,12 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setImmediate } from 'node:timers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Context } from 'koa'
 import { createFindCaller } from '../../../infra/http/caller-address.ts'
-import { createLoopShares, type LoopShares } from '../../../infra/loop-shares.ts'
-import { Unavailable } from '../../../infra/unavailable.ts'
+import type { LoopShares } from '../../../infra/loop-shares.ts'
 import { createGuard, NO_COMPANY, operatorPrincipal } from '../../../services/dashboard/access.ts'
 import { createAdmit } from '../../../services/dashboard/admit.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
@@ -137,32 +135,5 @@ onEmbeddedStore('the calls of the admin API', fresh => {
     expect(await announce(admin, a.app, ofB.cookie), 'not seen yet').to.match(/^HTTP\/1\.1 503 /)
     expect(shares.turns).to.deep.equal([])
     expect((await ofA.ask('PATCH', `/apps/${a.app}`, { name: 'A' })).status).to.equal(200)
-  })
-
-  it('of another company are served while one has more than fit', async () => {
-    let time = 0
-    const tooLate = () => new Unavailable('too late')
-    const loopShares = createLoopShares({
-      share: { ofOne: 0.05, ofAll: 0.2 },
-      maxWaitMs: 5_000,
-      maxPieces: 256,
-      tooLate,
-      // Each piece that begins or ends finds that the loop was active for so long.
-      activeMs: () => (time += 50),
-      now: () => time,
-      after(ms, task) {
-        time += ms
-        setImmediate(task)
-      },
-    })
-    const { a, b, ofA, ofB } = await start(loopShares)
-    const flood = Array.from({ length: 64 }, async (_, nth) => {
-      return (await ofA.ask('PATCH', `/apps/${a.app}`, { name: `A ${nth}` })).status
-    })
-    for (let nth = 0; nth < 3; nth += 1)
-      expect((await ofB.ask('PATCH', `/apps/${b.app}`, { name: `B ${nth}` })).status).to.equal(200)
-    const statuses = await Promise.all(flood)
-    expect(new Set(statuses)).to.deep.equal(new Set([200, 503]))
-    expect(statuses.filter(status => status === 503).length).to.be.above(32)
   })
 })

@@ -25,6 +25,7 @@ import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { csvItems, parseCsv } from '../../support/csv.ts'
 import { userBrowser } from '../../support/dashboard-session.ts'
+import { createGate } from '../../support/gate.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { type ServedApp, serveApp } from '../../support/serve-app.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
@@ -208,22 +209,16 @@ onEmbeddedStore('an export', fresh => {
   afterEach(() => server?.close())
 
   it('stops reading when its client goes away', async () => {
-    let [reachThird, learn] = [() => {}, () => {}]
-    const thirdIsRead = new Promise<void>(resolve => {
-      reachThird = resolve
-    })
-    const serverKnows = new Promise<void>(resolve => {
-      learn = resolve
-    })
+    const [thirdIsRead, serverKnows] = [createGate(), createGate()]
     const { asked, response } = await askForFile(async (nth, ctx) => {
       if (nth !== 3) return
-      reachThird()
+      thirdIsRead.release()
       await once(ctx.res, 'close')
-      learn()
+      serverKnows.release()
     })
-    await thirdIsRead
+    await thirdIsRead.released
     response.destroy()
-    await serverKnows
+    await serverKnows.released
     for (let turn = 0; turn < 50; turn += 1) await nextTurn()
     expect(asked).to.have.length(3)
   })

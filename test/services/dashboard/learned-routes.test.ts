@@ -127,22 +127,6 @@ onEmbeddedStore('the routes of an app', fresh => {
     expect((await row('main')).because).to.contain('There is no other to take over.')
   })
 
-  it('say where nobody can tell a silent provider from a broken page, and where it is the page', async () => {
-    const silent = { provider: 'main', messages: 400, approved: 8, silentSince: 5 }
-    await known({ ...silent, others: 'unknown' })
-    expect(sharesOf((await routes()).rows)).to.deep.equal(['main 0.5', 'fast 0.5'])
-    expect((await row('main')).because).to.equal(
-      'It accepts messages, but hardly anyone types the code. The others had too few messages to tell whether it is the provider or your own page. Until they have, it comes first for 50 % of the messages.',
-    )
-    await known({ ...silent, others: 'silent' })
-    expect(sharesOf((await routes()).rows)).to.deep.equal(['main 0.98', 'fast 0.02'])
-    expect(await row('main')).to.deep.include({
-      state: 'silent',
-      because:
-        'It accepts messages, but hardly anyone types the code. So it is with the others: look at your own page first. The order stays as it is.',
-    })
-  })
-
   it('are a cause of the health of the app while they are silent', async () => {
     const causes = async () => (await admin.get(`/apps/${app}/health`)).body.causes
     const silent = { provider: 'main', approved: 0 }
@@ -205,41 +189,6 @@ onEmbeddedStore('the routes of an app', fresh => {
     expect(causes.filter(({ provider }: { provider: string | null }) => provider === 'main')).to.deep.equal([])
   })
 
-  it('put the best first where the app asks for it, and say why with figures', async () => {
-    await set({ providers: 'best' })
-    await known({ provider: 'main', messages: 400, approved: 200 }, { provider: 'fast', messages: 400, approved: 320 })
-    const { rows, suggestion } = await routes()
-    expect(sharesOf(rows)).to.deep.equal(['main 0.02', 'fast 0.98'])
-    expect(rows[0]?.because).to.match(
-      /^50 % of its messages are approved \(4\d % to 5\d %\)\. It comes first for 2 % of the messages, so that a change is noticed\.$/,
-    )
-    expect(rows[1]?.because).to.match(
-      /^80 % of its messages are approved \(7\d % to 8\d %\)\. That is the best here, so it comes first for 98 % of the messages\.$/,
-    )
-    expect(suggestion, 'nothing to suggest').to.equal(null)
-  })
-
-  it('say what cost takes off, where cost decides', async () => {
-    const words = async () => (await routes()).rows.map(({ because }) => because)
-    await set({ providers: 'best', worth_micros: 100_000 })
-    await put('main', { cost_micros: { '*': 50_000 } })
-    await put('fast', { cost_micros: { '*': 1_000 } })
-    await known({ provider: 'main', messages: 500, approved: 450 }, { provider: 'fast', messages: 500, approved: 400 })
-    const [main, fast] = await words()
-    expect(main).to.match(
-      /^90 % of its messages are approved \(\d+ % to \d+ %\), less 50 % for its cost\. It comes first for 2 % of the messages, so that a change is noticed\.$/,
-    )
-    expect(fast).to.match(
-      /^80 % of its messages are approved \(\d+ % to \d+ %\), less 1 % for its cost\. That is the best here, so it comes first for 98 % of the messages\.$/,
-    )
-    await known({ provider: 'main', messages: 500, approved: 450 })
-    expect((await words())[1], 'by what is expected').to.match(
-      /^It has no messages yet: \d+ % of them are expected to be approved, less 1 % for its cost\. That is the best/,
-    )
-    await put('fast', { cost_micros: {} })
-    for (const because of await words()) expect(because, 'one cost is not known').to.not.contain('cost')
-  })
-
   it('decide which provider the explanation of a send names', async () => {
     await known(
       { provider: 'main', messages: 400, approved: 200 },
@@ -254,20 +203,6 @@ onEmbeddedStore('the routes of an app', fresh => {
     expect(await named('publishable'), 'main is silent for devices').to.deep.equal(['GB', 'fast'])
     await set({ providers: 'best' })
     expect(await named('server')).to.deep.equal(['GB', 'fast'])
-  })
-
-  it('keep the listed order in a country with too few messages', async () => {
-    await set({ providers: 'best' })
-    await known({ provider: 'main', messages: 20 }, { provider: 'fast', messages: 10, approved: 10 })
-    const { rows } = await routes()
-    expect(sharesOf(rows)).to.deep.equal(['main 1', 'fast 0'])
-    expect(rows[0]?.because).to.equal(
-      'It is the first in the list. 30 messages were sent there in 30 days: too few to learn from.',
-    )
-    await known({ provider: 'main', messages: 30 }, { provider: 'main', kind: 'publishable', messages: 45 })
-    expect((await row('main')).because, 'servers and devices are learned apart').to.equal(
-      'For servers: It is the first in the list. 30 messages were sent there in 30 days: too few to learn from. For devices: It is the first in the list. 45 messages were sent there in 30 days: too few to learn from.',
-    )
   })
 
   it('suggest a better order of the list, with its gain', async () => {

@@ -89,27 +89,10 @@ const NO_LISTS: Row[] = [
 ]
 
 const app = (settings: unknown): unknown => ({ settings })
-const TEXT = { text: '{code}' }
 const NO_SETTINGS: Row[] = [
   [app({ code: { length: 3 }, colour: 'red' }), 'settings.code.length', 'settings.colour'],
-  [app({ code: { length: 11 } }), 'settings.code.length'],
   [app([]), 'settings'],
   [app({ code: { length: 4 } }), 'settings.limits.recipient_verify'],
-  [app({ limits: { recipient_verify: [] } }), 'settings.limits.recipient_verify'],
-  ...eachOf([-1, 0.5, '5', 1e16, []], cap => app({ spend_caps: { GB: cap } }), 'settings.spend_caps.GB'),
-  ...['UK', 'gb', ''].map((country): Row => [app({ spend_caps: { [country]: 5 } }), `settings.spend_caps.${country}`]),
-  ...eachOf([[], 'all', 5], spend_caps => app({ spend_caps }), 'settings.spend_caps'),
-  ...['blocked_countries', 'allowed_countries'].flatMap((name): Row[] => [
-    ...eachOf([['gb'], ['UK'], ['*'], [null], [44]], given => app({ [name]: given }), `settings.${name}.0`),
-    ...eachOf(['GB', { GB: true }], given => app({ [name]: given }), `settings.${name}`),
-    [app({ [name]: ['GB', 'ZZ'] }), `settings.${name}.1`],
-  ]),
-  ...Object.entries({ text: '{code} \ud83d', subject: '\udc00', html: '{code} \ud83d' }).map(
-    ([member, value]): Row => [
-      app({ texts: { email: { en: { ...TEXT, [member]: value } } } }),
-      `settings.texts.email.en.${member}`,
-    ],
-  ),
 ]
 
 const TWILIO = { account_sid: 'AC11111111111111111111111111111111', auth_token: 'token', from: '+15005550006' }
@@ -125,10 +108,7 @@ const NO_PROVIDERS: Row[] = [
   [{ type: 'twilio', channel: 'email', config: TWILIO }, 'channel'],
   [{ type: 'sandbox' }, 'channel'],
   [{ type: 'twilio', config: { from: '+1' } }, 'config.account_sid', 'config.auth_token'],
-  [twilio({ messaging_service_sid: 'MG1' }), 'config.messaging_service_sid'],
-  [{ type: 'telegram_gateway' }, 'config.token'],
   [{ type: 'telegram_gateway', config: [] }, 'config'],
-  [{ type: 'telegram_gateway', config: null }, 'config'],
   [twilio({ sid: '1' }), 'config.sid'],
   [JSON.stringify(twilio({ sid: '1' })).replace('"sid":', '"__proto__":'), 'config.__proto__'],
   [twilio({ auth_token: HMAC }), 'config.auth_token'],
@@ -141,10 +121,7 @@ const NO_PROVIDERS: Row[] = [
   ...eachOf([-1, 0.5, '1'], GB => twilio({}, { cost_micros: { GB } }), 'cost_micros.GB'),
   [twilio({}, { cost_micros: 1 }), 'cost_micros'],
   [twilio({ base_url: 'https://10.0.0.1' }), 'config.base_url'],
-  [twilio({ base_url: 'http://api.twilio.com' }), 'config.base_url'],
-  [{ type: 'http', channel: 'sms', config: { url: 'https://169.254.169.254/' } }, 'config.url'],
   [{ type: 'smtp', config: { host: '127.0.0.1', from: 'a@shop.example' } }, 'config.host'],
-  [{ type: 'vonage', config: { application_id: 'a', private_key: 'hello', from: 'Shop' } }, 'config.private_key'],
 ]
 
 const URL_ = 'https://shop.example/hook'

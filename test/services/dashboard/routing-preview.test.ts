@@ -74,27 +74,6 @@ onEmbeddedStore('the routing preview', fresh => {
     expect(whatsapp).to.include({ provider: null, obstacle: 'no_provider' })
   })
 
-  it('names the refused kind of a number, and the channels that its kind has not', async () => {
-    const premium = await explain(PREMIUM)
-    expect(premium).to.include({ channel: null, refusal: 'InvalidRecipientError', recipient_type: 'phone' })
-    expect(premium.why).to.contain('premium_rate')
-    await change({ number_kinds: { fixed_line: 'skip_sms' } })
-    const fixedLine = await explain('+442079460018')
-    expect(fixedLine).to.include({ channel: 'whatsapp', refusal: null })
-    expect(obstacles(fixedLine)).to.include({ sms: 'number_kind', whatsapp: null })
-  })
-
-  it('needs no provider for test keys, and explains magic recipients', async () => {
-    const test = { mode: 'test' }
-    expect(obstacles(await explain(BRITISH, test)).telegram).to.equal(null)
-    expect(await explain('+15005550010', test)).to.include({ channel: 'sms', refusal: null })
-    expect(await explain('funds@magic.test', test)).to.include({ channel: null, refusal: 'InsufficientFundsError' })
-    expect(await explain('funds@MAGIC.test', test)).to.include({ refusal: 'InsufficientFundsError' })
-    expect(await explain('+15005550003', test)).to.include({ refusal: 'GeoBlockedError' })
-    expect(await explain('+15005550001', test)).to.include({ refusal: 'InvalidRecipientError' })
-    expect(await explain('funds@magic.test')).to.include({ channel: 'email', refusal: null })
-  })
-
   const refusalOfSend = async (text: string) => {
     const recipient = acceptRecipient(text, 'test')
     if (recipient === null) return 'InvalidRecipientError'

@@ -5,6 +5,7 @@ import { createAdmission } from '../../../services/domain/admission.ts'
 import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
 import { createIdentify, createTrustsCaller, MAX_UNKNOWN_KEYS } from '../../../services/edge/api-keys.ts'
 import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
+import { createGate } from '../../support/gate.ts'
 
 const SEND = { recipient: '+447911123456' }
 
@@ -190,13 +191,10 @@ describe('an API key at the edge', () => {
     expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
     edge.lookups.length = 0
     const { keyByHash } = edge.stubs
-    let release = (): void => {}
-    const gate = new Promise<void>(resolve => {
-      release = resolve
-    })
+    const { released, release } = createGate()
     edge.stubs.keyByHash = async hash => {
       const key = await keyByHash(hash)
-      if (key === null) await gate
+      if (key === null) await released
       return key
     }
     const waiting = ['a', 'b'].map(key => edge.post('/otp/send', SEND, { key }))

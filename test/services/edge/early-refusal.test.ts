@@ -59,6 +59,7 @@ describe('a call to an edge without room', () => {
       const late = await answerTo(path, body, { Origin: 'https://shop.example' })
       expect(refusedByRouter()).to.have.length(1)
       expect(early.status).to.equal(503)
+      expect(early.body).to.include({ type: 'ServiceUnavailableError' })
       expect(early).to.deep.equal(late)
       const [first, second] = edge.captured.lines().filter(({ msg }) => msg === 'http.answered')
       const { time: _, ...line } = first ?? {}

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import type { OtpAnswer } from '../../../machines/calls.ts'
-import { KEYS, problemOf, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
+import { KEYS, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createGate } from '../../support/gate.ts'
 
 const SEND = { recipient: '+447911123456' }
 const ANSWER: OtpAnswer = { kind: 'verification', verification: view() }
@@ -16,39 +17,11 @@ describe('an edge with too many requests', () => {
   })
   afterEach(() => edge.close())
 
-  it('refuses at once what would wait longer than a second, before it reads the body, and admits again after answers', async () => {
-    let release = (): void => {}
-    const answered = new Promise<OtpAnswer>(resolve => {
-      release = () => resolve(ANSWER)
-    })
-    edge.stubs.answer = () => answered
-    const waiting = Array.from({ length: 64 }, () => edge.post('/otp/send', SEND))
-    await eventually(() => expect(edge.calls).to.have.length(64))
-    await edge.clock.advance(1_500)
-
-    const refused = await edge.post('/otp/send', {})
-    expect(refused.status).to.equal(503)
-    expect(refused.headers.get('retry-after')).to.equal('2')
-    expect(await problemOf(refused)).to.include({
-      type: 'ServiceUnavailableError',
-      detail: 'The answer would take too long. Nothing was executed.',
-    })
-    expect((await edge.post('/otp/send', SEND, { key: 'sk_test_unknown' })).status).to.equal(401)
-    expect(edge.calls).to.have.length(64)
-
-    release()
-    for (const response of await Promise.all(waiting)) expect(response.status).to.equal(200)
-    expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
-  })
-
   it('makes no call for a caller that hung up while its key was looked up', async () => {
     const { keyByHash } = edge.stubs
-    let lookUp = (): void => {}
-    const allowed = new Promise<void>(resolve => {
-      lookUp = resolve
-    })
+    const { released, release } = createGate()
     edge.stubs.keyByHash = async hash => {
-      await allowed
+      await released
       return keyByHash(hash)
     }
     const socket = connect(edge.port, '127.0.0.1')
@@ -59,7 +32,7 @@ describe('an edge with too many requests', () => {
     await eventually(() => expect(edge.lookups).to.have.length(1))
     socket.destroy()
     await once(socket, 'close')
-    lookUp()
+    release()
     await eventually(() => expect(edge.captured.lines().filter(({ msg }) => msg === 'http.answered')).to.have.length(1))
     expect(edge.calls).to.deep.equal([])
     expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
@@ -68,11 +41,8 @@ describe('an edge with too many requests', () => {
   it('does not count requests that are refused for their key or body, or whose body has not arrived', async () => {
     await edge.close()
     edge = await startTestEdge({ maxInFlight: 6 })
-    let release = (): void => {}
-    const answered = new Promise<OtpAnswer>(resolve => {
-      release = () => resolve(ANSWER)
-    })
-    edge.stubs.answer = () => answered
+    const { released, release } = createGate()
+    edge.stubs.answer = () => released.then(() => ANSWER)
     const waiting = [1, 2].map(() => edge.post('/otp/send', SEND))
     await eventually(() => expect(edge.calls).to.have.length(2))
     expect((await edge.post('/otp/send', {})).status).to.equal(422)

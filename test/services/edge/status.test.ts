@@ -2,10 +2,9 @@
 import { expect } from 'chai'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
-import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { atRest } from '../../../services/domain/verifications/encryption-context.ts'
-import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
+import { KEYS, OTP_ID, startTestEdge, type TestEdge } from '../../support/edge.ts'
 import { issued, play, reported, type StartOptions, T0 } from '../../support/otp.ts'
 
 const DELIVERY = 'dlv_01k2m8x4ea5c9r2mbt7kfw0xzd'
@@ -91,35 +90,5 @@ describe('the status of a verification', () => {
     const link = { sealed_url: edge.keyring.seal(url, atRest.link(OTP_ID)), reference: 'ref' }
     store(start({ order: ['whatsapp'], whatsapp: 'link_inbound', link }))
     expect(await read()).to.include({ action_url: url, completion: 'inbound', channel: 'whatsapp' })
-  })
-
-  it('is the same 404 for another mode, for another app and for an unknown id', async () => {
-    store(start())
-    const other = 'sk_test_other_app'
-    edge.keys.set(hashApiKey(other), apiKey('key_other', other, { app_id: 'app_other' }))
-    const answers = await Promise.all([
-      edge.get(`/otp/${OTP_ID}`, { key: KEYS.serverLive }),
-      edge.get(`/otp/${OTP_ID}`, { key: KEYS.deviceLive }),
-      edge.get(`/otp/${OTP_ID}`, { key: other }),
-      edge.get(`/otp/${OTP_ID.slice(0, -1)}d`),
-      ...['otp_', 'nonsense', '%00', '%E0%A4%A', '..%2f..', 'x'.repeat(2_000)].map(id => edge.get(`/otp/${id}`)),
-    ])
-    for (const response of answers) {
-      expect(response.status).to.equal(404)
-      const { request_id, doc_url: _, ...problem } = await problemOf(response)
-      expect(request_id).to.equal(response.headers.get('x-request-id'))
-      expect(problem).to.deep.equal({
-        type: 'OtpNotFoundError',
-        title: 'No such verification',
-        status: 404,
-        detail: 'There is no such verification for this key.',
-      })
-    }
-  })
-
-  it('is 401 without a key, with any id', async () => {
-    store(start())
-    expect((await edge.request(`/api/v1/otp/${OTP_ID}`)).status).to.equal(401)
-    expect((await edge.request('/api/v1/otp/nonsense')).status).to.equal(401)
   })
 })

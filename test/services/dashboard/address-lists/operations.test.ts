@@ -38,14 +38,6 @@ onEmbeddedStore('/ip-lists', fresh => {
     expect(await classesIn(admin.store, ['45.95.147.200'])).to.deep.equal(['abusive'])
   })
 
-  it('imports texts far larger than MAX_BODY_BYTES, and reports bad lines by number', async () => {
-    const lines = Array.from({ length: 20_000 }, (_, nth) => `11.0.${nth >> 7}.${(nth & 127) * 2}`)
-    expect(
-      (await put({ class: 'tor', name: 'exits', text: `# exits\r\n${lines.join('\r\n')}\r\noops` })).status,
-    ).to.equal(200)
-    expect(listNamed(await ready('exits'), 'exits')).to.deep.include({ ranges: 20_000, bad: 1, bad_lines: [20_002] })
-  })
-
   it('removes lists that a PUT does not name, and keeps lists that it names without content', async () => {
     await put({ class: 'vpn', cidrs: ['8.8.8.8'] }, { class: 'tor', cidrs: ['9.9.9.9'] })
     await eventually(async () =>

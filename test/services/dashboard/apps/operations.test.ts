@@ -7,9 +7,6 @@ import { userBrowser } from '../../../support/dashboard-session.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
-/** A code of four digits allows ten guesses a day. */
-const ONE_SEND = { recipient: [{ max: 1, seconds: 86_400 }] }
-
 onEmbeddedStore('apps', fresh => {
   let admin: TestAdmin
   let store: Awaited<ReturnType<typeof fresh>>
@@ -130,31 +127,6 @@ onEmbeddedStore('apps', fresh => {
       ),
     )
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409])
-  })
-
-  it('show the mode of the fraud guard that holds, and store only one that was written', async () => {
-    const { app } = await createTenant(admin)
-    const modeAfter = async (settings: object) => (await patch(app, { settings })).body.settings.fraud_guard.mode
-    const stored = async () => (await admin.store.docs('apps').get([app])).get(app)?.settings
-    expect(await modeAfter({ publishable_send: true })).to.equal('on')
-    expect((await admin.get(`/apps/${app}`)).body.settings.fraud_guard).to.deep.equal({ mode: 'on', action: 'refuse' })
-    expect(await stored()).to.deep.equal({ publishable_send: true })
-    expect(await modeAfter({ publishable_send: false })).to.equal('record')
-    expect(await modeAfter({ publishable_send: true, fraud_guard: { mode: 'off' } })).to.equal('off')
-    expect(await modeAfter({ fraud_guard: { mode: null } })).to.equal('on')
-    expect(await stored()).to.deep.equal({ publishable_send: true })
-  })
-
-  it('must stay within the guesses that a code allows, by what is stored too, and when limits are reset', async () => {
-    const paths = ['settings.limits.recipient_verify']
-    const { app } = await createTenant(admin, { code: { length: 4 }, limits: ONE_SEND })
-    const more = { settings: { limits: { recipient: [{ max: 3, seconds: 86_400 }] } } }
-    expect(errorPaths(await patch(app, more))).to.deep.equal(paths)
-    expect(errorPaths(await patch(app, { settings: { limits: null } }))).to.deep.equal(paths)
-    expect(errorPaths(await patch(app, { settings: { verify_attempts: 10 } }))).to.deep.equal([
-      'settings.verify_attempts',
-    ])
-    expect((await patch(app, { settings: { limits: null, code: null } })).status).to.equal(200)
   })
 
   it('may empty the default order, with a warning until it has a channel again', async () => {

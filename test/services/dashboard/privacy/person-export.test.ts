@@ -6,6 +6,7 @@ import { personJson } from '../../../../services/dashboard/privacy/person-export
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { createGate } from '../../../support/gate.ts'
 import { startOtpActor } from '../../../support/otp.actor.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
@@ -89,29 +90,22 @@ onEmbeddedStore('an export of a recipient', fresh => {
   })
 
   it('is one at a time in a company', async () => {
-    let release = () => {}
-    const held = new Promise<void>(resolve => {
-      release = resolve
-    })
-    let reached = () => {}
-    const first = new Promise<void>(resolve => {
-      reached = resolve
-    })
+    const [first, held] = [createGate(), createGate()]
     const slow = await startAdmin(
       interceptWrites(store, {
         async before(call) {
           if (call !== 'audit.modify') return
-          reached()
-          await held
+          first.release()
+          await held.released
         },
       }),
     )
     const answer = exportBy(slow)
-    await first
+    await first.released
     expect((await exportBy(slow)).status).to.equal(409)
     const elsewhere = (await createTenant(admin)).app
     const others = slow.ask('POST', `/apps/${elsewhere}/export`, { recipient: NUMBER })
-    release()
+    held.release()
     expect([(await answer).status, (await others).status, (await exportBy(slow)).status]).to.deep.equal([200, 200, 200])
   })
 

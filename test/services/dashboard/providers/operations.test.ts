@@ -215,42 +215,6 @@ onEmbeddedStore('the providers of an app', fresh => {
     expect(creation.after.config).to.deep.equal({ ...TWILIO, auth_token: fingerprint(KEYRING, TOKEN) })
   })
 
-  describe('keep their secrets', () => {
-    beforeEach(async () => {
-      await put('sms', { type: 'twilio', config: TWILIO })
-      await put('gate', { type: 'http', channel: 'sms', config: HTTP })
-      await put('mail', { type: 'smtp', config: SMTP })
-    })
-
-    it('that a PUT omits', async () => {
-      const { auth_token: _, ...rest } = TWILIO
-      expect((await put('sms', { type: 'twilio', config: { ...rest, from: '+15005550009' } })).status).to.equal(200)
-      expect(await opened('sms')).to.include({ auth_token: TOKEN, from: '+15005550009' })
-      const { url, body } = HTTP
-      expect(
-        (await put('gate', { type: 'http', channel: 'sms', config: { url, body, method: 'PUT' } })).status,
-      ).to.equal(200)
-      expect(await opened('gate')).to.deep.include({ headers: HTTP.headers, secret: HTTP.secret, method: 'PUT' })
-      const { pass: __, ...mail } = SMTP
-      const dkim = { domain: 'shop.example', selector: 's2' }
-      expect((await put('mail', { type: 'smtp', config: { ...mail, dkim } })).status).to.equal(200)
-      expect(await opened('mail')).to.deep.include({ pass: SMTP.pass, dkim: { ...SMTP.dkim, selector: 's2' } })
-    })
-
-    it('while the address is the same, also in another spelling, and require them again when it changes', async () => {
-      const { auth_token: _, ...rest } = TWILIO
-      const at = (base_url: string) => ({ type: 'twilio', config: { ...rest, base_url } })
-      expect((await put('sms', at('https://api.twilio.com/'))).status).to.equal(200)
-      const before = await opened('sms')
-      const refused = await put('sms', at('https://evil.example'))
-      expect([refused.status, errorPaths(refused)]).to.deep.equal([422, ['config.auth_token']])
-      expect(await opened('sms')).to.deep.equal(before)
-      const config = { ...TWILIO, base_url: 'https://proxy.example' }
-      expect((await put('sms', { type: 'twilio', config })).status, 'with the secret').to.equal(200)
-      expect(await opened('sms')).to.include(config)
-    })
-  })
-
   it('are shown without a config that cannot be unsealed, and can be replaced', async () => {
     await put('main', { type: 'twilio', config: TWILIO })
     await admin.store.docs('providers').modify({ _id: `${app}:main` }, { $set: { config: 'v1.gone.x' } })

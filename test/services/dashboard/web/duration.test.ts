@@ -43,8 +43,6 @@ describe('a span of time in a field', () => {
   })
 })
 
-describe('a span of time in a figure', () => {})
-
 describe('what a machine took', () => {
   for (const [ms, text] of [
     [-5, '0 ms'],

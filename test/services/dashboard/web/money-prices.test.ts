@@ -73,17 +73,6 @@ describe('the table of prices', () => {
     expect([...checkDraft(draft).prices]).to.deep.equal([['sms:GB', 0]])
   })
 
-  it('says beside a field what is wrong with it', () => {
-    const draft = new Map([
-      [cellKey('sms', 'GB'), '1,5'],
-      [cellKey('sms', 'US'), '-1'],
-      [cellKey('sms', '*'), '0.09'],
-    ])
-    const { prices, errors } = checkDraft(draft)
-    expect([...prices]).to.deep.equal([['sms:*', 90_000]])
-    expect([...errors.keys()]).to.deep.equal(['sms:GB', 'sms:US'])
-  })
-
   it("puts own edits on top of another operator's, and keeps theirs elsewhere", () => {
     const draft = new Map(draftOf(PRICES)).set(cellKey('sms', 'GB'), '0.05').set(cellKey('telegram', '*'), '0.01')
     draft.delete(cellKey('whatsapp', 'US'))

@@ -1,11 +1,5 @@
 import { expect } from 'chai'
-import {
-  conflictsOf,
-  patchOf,
-  rebase,
-  valueAt,
-  withValueAt,
-} from '../../../../services/dashboard/web/data/settings-patch.ts'
+import { conflictsOf, patchOf, rebase, withValueAt } from '../../../../services/dashboard/web/data/settings-patch.ts'
 
 const saved = {
   locale: 'en',
@@ -89,11 +83,5 @@ describe('a draft of settings', () => {
       spend_caps: {},
       allowed_countries: ['GB'],
     })
-  })
-
-  it('has values at dotted paths', () => {
-    expect(valueAt(saved, 'code.length')).to.equal(6)
-    expect(valueAt(saved, 'routing.default.1')).to.equal('email')
-    expect(valueAt(saved, 'code.length.more')).to.equal(undefined)
   })
 })

@@ -29,5 +29,3 @@ describe('a verification that is watched', () => {
     expect(mayChange(silent, NOW, NOW + 61_000)).to.equal(false)
   })
 })
-
-describe('what became of it, in words', () => {})

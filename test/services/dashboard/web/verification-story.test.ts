@@ -129,8 +129,6 @@ const THREE_ROUNDS = [1, 2, 3].flatMap(round => [
   call(round * 1_000 + 200, { round, ...WRONG_KEY }),
   exhausted(round * 1_000 + 400, round),
 ])
-const onlyCall = (outcome: Partial<TimelineEntry>): History =>
-  failed('provider_failed', [call(0, { result: 'failed', ...outcome })])
 
 /** What is stored, what is told of it as `arrival: reason`, and when. */
 const ALL_STATUSES = ['queued', 'sent', 'delivered', 'failed'] as const
@@ -141,7 +139,6 @@ const STORIES: [told: History, says: string, now?: number][] = [
     history({ ...deliveredAt(4_200, 'main'), timeline: [call(100, { http_status: 201 })] }),
     'arrived: The provider main took it after 100 ms; delivered 4 s later.',
   ],
-  // The receipt overtook the answer.
   // The receipt of a provider without a clear answer came after the next provider was called.
   [
     history({
@@ -185,23 +182,13 @@ const STORIES: [told: History, says: string, now?: number][] = [
     failed('recipient_unreachable', [call(0), receipt(3_100, { vendor_code: '30003', vendor_text: 'Unreachable' })]),
     'not arrived: The number cannot be reached: the provider main took it after 100 ms; 3 s later it reported a failure, saying “Unreachable” (code 30003).',
   ],
-  // Another provider may have sent it before.
   [
     failed('provider_failed', THREE_ROUNDS),
     'not arrived: The provider main answered 503 three times, saying “Error” (code 20500); the provider backup answered 401 three times, saying “Authenticate”; no other provider took it.',
   ],
-  [onlyCall({ ms: null }), 'not arrived: The provider main failed; no other provider took it.'],
   [
     failed('provider_failed', [call(0), receipt(1_100)]),
     'not arrived: The provider main took it after 100 ms; 1 s later it reported a failure, without saying why.',
-  ],
-  [
-    history({
-      channel: 'email',
-      deliveries: [delivery({ channel: 'email', status: 'failed', reason: 'recipient_unreachable' })],
-      timeline: [call(0, { provider: 'mail', result: 'refused', vendor_code: '550', vendor_text: 'is unknown' })],
-    }),
-    'not arrived: The address cannot be reached: the provider mail refused the recipient after 100 ms, saying “is unknown” (code 550).',
   ],
   [
     failed('provider_failed', [exhausted(0), exhausted(1_000, 2)]),
@@ -291,24 +278,6 @@ describe('how a verification ended', () => {
   const moreOf = (members: Partial<History>): string[] =>
     tellStory(history({ deliveries: [], action_url: 'https://wa.me/1', ...members }), NOW).more
 
-  it('is said after the reason', () => {
-    expect(moreOf({})).to.deep.equal([])
-    expect(moreOf({ wrong_codes: 1, attempts_left: 1 })).to.deep.equal([
-      'One wrong code was entered; one attempt is left.',
-    ])
-    expect(moreOf({ wrong_codes: 2, attempts_left: 3 })).to.deep.equal([
-      '2 wrong codes were entered; 3 attempts are left.',
-    ])
-    expect(moreOf({ status: 'failed', wrong_codes: 5 })).to.deep.equal([
-      '5 wrong codes were entered, so no attempts are left and the verification has failed.',
-    ])
-    expect(moreOf({ status: 'expired' })).to.deep.equal(['It expired, and no code was entered.'])
-    expect(moreOf({ status: 'expired', wrong_codes: 1 })).to.deep.equal([
-      'One wrong code was entered, then it expired.',
-    ])
-    expect(moreOf({ status: 'canceled' })).to.deep.equal(['It was canceled.'])
-  })
-
   it('names the exchange that a device still needs', () => {
     const approved = { status: 'approved', verified_at: at(1), approved_by: DEVICE } as const
     expect(moreOf(approved)).to.deep.equal([
@@ -318,17 +287,5 @@ describe('how a verification ended', () => {
       'The backend has exchanged the verification token.',
     ])
     expect(moreOf({ ...approved, approved_by: SERVER })).to.deep.equal([])
-  })
-
-  it('says of a code of the caller that nothing is known of its use', () => {
-    expect(moreOf({ kind: 'message', status: 'expired' })).to.deep.equal([
-      'Your backend made this code and checks it, so whether it was entered is not known here.',
-    ])
-  })
-
-  it('says that a test reaches no phone', () => {
-    expect(moreOf({ mode: 'test' })).to.deep.equal([
-      'This verification is in test mode: no message leaves Countersign, the sandbox keeps it and plays the receipts.',
-    ])
   })
 })

@@ -21,17 +21,6 @@ const rowOf = (entry: Omit<TimelineEntry, 'at'>): TimelineRow => {
 describe('a row of the timeline', () => {
   for (const [entry, title, details] of [
     [{ happened: 'otp.started', by: { key_id: 'key_a', kind: 'server' } }, 'Started by a server key', []],
-    [{ happened: 'otp.approved', by: null }, "Approved by the user's WhatsApp message", []],
-    [
-      { happened: 'delivery.queued', ...delivery, channel: 'email', generation: 2 },
-      'Message 2 accepted, by email',
-      ['It carries code number 2 of this verification.'],
-    ],
-    [
-      { happened: 'delivery.sent', ...delivery, provider: 'main', because: 'The provider was the best.' },
-      'Message 2 was taken by main; no receipt so far',
-      ['The provider was the best.'],
-    ],
     [
       {
         happened: 'delivery.failed',
@@ -58,34 +47,6 @@ describe('a row of the timeline', () => {
       },
       'Message 2: main answered 503 after 812 ms',
       ['Code 20500', 'Round 2, call 2'],
-    ],
-    [
-      {
-        happened: 'provider.called',
-        ...delivery,
-        provider: 'main',
-        result: 'unknown',
-        vendor_text: 'it did not answer in time',
-        ms: 8_000,
-        because: 'The provider was the best.',
-      },
-      'Message 2: main gave no clear answer after 8 s',
-      ['it did not answer in time', 'The provider was the best.'],
-    ],
-    [
-      { happened: 'event.recorded', event_id: 'evt_1', type: 'otp.approved', status: 'held' },
-      'Webhook event otp.approved made',
-      ['The endpoint is paused. It is sent once the endpoint is re-enabled.'],
-    ],
-    [
-      { happened: 'event.sent', type: 'otp.approved', status: 500, error: null, ms: 20, attempt: 2 },
-      'Webhook event otp.approved: the endpoint answered 500 after 20 ms',
-      ['Attempt 2'],
-    ],
-    [
-      { happened: 'event.sent', type: 'otp.approved', status: null, error: 'timed out', ms: 10_000, attempt: 1 },
-      'Webhook event otp.approved: the endpoint gave no answer after 10 s',
-      ['timed out'],
     ],
     [{ happened: 'something.new' }, 'something.new', []],
   ] as const)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { expect } from 'chai'
 import { PROJECT_ROOT } from '../../../../infra/web/built-site.ts'
+import { JAVASCRIPT_SIGNATURE_SAMPLE } from '../../../../services/domain/webhooks/signature-sample.ts'
 import { signatureHeaders } from '../../../../services/domain/webhooks/signed-event.ts'
 import { SIGNED_EVENT } from '../../../../services/edge/docs/guides/webhooks.ts'
 import { SIGNATURE_SAMPLES } from '../../../../services/edge/docs/samples/signature.ts'
@@ -53,6 +54,22 @@ interface Runner {
   run(folder: string, cases: readonly Case[]): Promise<Ran>
 }
 
+const nodeRunner = (language: string, sample: string, file: string): Runner => ({
+  language,
+  isHere: true,
+  run(folder) {
+    const program = `${sample}
+import { readFileSync } from 'node:fs'
+for (const { timestamp, signature, body } of JSON.parse(readFileSync('${folder}/cases.json', 'utf8'))) {
+  const headers = { 'x-webhook-timestamp': timestamp, 'x-webhook-signature': signature }
+  console.log(isGenuine(Buffer.from(body), headers, '${SECRET}') ? 'genuine' : 'forged')
+}
+`
+    writeFileSync(join(folder, file), program)
+    return run(process.execPath, ['--import', 'tsx', join(folder, file)], { cwd: PROJECT_ROOT })
+  },
+})
+
 const RUNNERS: Runner[] = [
   {
     language: 'a shell',
@@ -67,21 +84,8 @@ const RUNNERS: Runner[] = [
       return { code: 0, output }
     },
   },
-  {
-    language: 'TypeScript',
-    isHere: true,
-    run(folder) {
-      const program = `${SIGNATURE_SAMPLES.typescript}
-import { readFileSync } from 'node:fs'
-for (const { timestamp, signature, body } of JSON.parse(readFileSync('${folder}/cases.json', 'utf8'))) {
-  const headers = { 'x-webhook-timestamp': timestamp, 'x-webhook-signature': signature }
-  console.log(isGenuine(Buffer.from(body), headers, '${SECRET}') ? 'genuine' : 'forged')
-}
-`
-      writeFileSync(join(folder, 'check.mts'), program)
-      return run(process.execPath, ['--import', 'tsx', join(folder, 'check.mts')], { cwd: PROJECT_ROOT })
-    },
-  },
+  nodeRunner('TypeScript', SIGNATURE_SAMPLES.typescript, 'check.mts'),
+  nodeRunner('JavaScript, as the dashboard shows it', JAVASCRIPT_SIGNATURE_SAMPLE, 'check.mjs'),
   {
     language: 'Python',
     isHere: HAS_PYTHON,
