@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import type { Limit } from '../../../../machines/quotas.ts'
+import type { Limit, Quota } from '../../../../machines/quotas.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createLimits } from '../../../../services/otp/limits/limits.ts'
+import { reserve } from '../../../../services/otp/reservation.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
 
@@ -44,14 +45,6 @@ eachStore('limits', fresh => {
     expect((await take(one)).granted).to.equal(false)
     await store.docs('counters').remove({ _id: one.key }, 1)
     expect(await granted([take(one), take(one)])).to.equal(1)
-  })
-
-  it('can be read without counting', async () => {
-    const { take, peek } = shared()
-    const one = counted(1)
-    for (let looks = 0; looks < 3; looks += 1) expect((await peek(one)).granted).to.equal(true)
-    await take(one)
-    expect((await peek(one)).granted).to.equal(false)
   })
 
   it('can be locked for longer than their rules reach', async () => {
@@ -103,5 +96,25 @@ eachStore('limits', fresh => {
     const { take } = shared()
     expect(await granted([counted(1), counted(1)].map(take))).to.equal(2)
     expect(await granted(Array.from({ length: 20 }, () => take({ key: 'free', rules: [] })))).to.equal(20)
+  })
+
+  const recipient = (key: string): Quota => ({ scope: 'recipient', key, rules: [{ max: 1, seconds: 600 }] })
+  const app: Quota = { scope: 'app', key: 'app', rules: [{ max: 3, seconds: 600 }] }
+  const scopeOf = async (reservation: ReturnType<typeof reserve>) => (await reservation).refusal?.scope ?? 'granted'
+
+  it('refuse a reservation by the first that is full, even if this process only knew of a later one', async () => {
+    const [here, there] = [shared(), shared()]
+    for (const key of ['ada', 'bob', 'eve']) await reserve(there, [recipient(key), app])
+    expect(await scopeOf(reserve(here, [recipient('joe'), app]))).to.equal('app')
+    expect(await scopeOf(reserve(here, [recipient('ada'), app]))).to.equal('recipient')
+  })
+
+  it('count a reservation once for two quotas of one counter and one length, and both must allow it', async () => {
+    const counted = shared()
+    const strict: Quota = { ...app, rules: [{ max: 2, seconds: 600 }] }
+    const scopes = ['granted', 'granted', 'app']
+    for (const scope of scopes) expect(await scopeOf(reserve(counted, [app, strict]))).to.equal(scope)
+    expect(await scopeOf(reserve(counted, [app]))).to.equal('granted')
+    expect(await scopeOf(reserve(counted, [app]))).to.equal('app')
   })
 })
