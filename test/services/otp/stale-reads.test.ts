@@ -1,19 +1,17 @@
 // A primary of the store that was frozen and wakes answers from the past for a moment. No report is dropped because of that.
 import { expect } from 'chai'
 import { newId } from '../../../infra/ids.ts'
-import type { Identity } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import type { OtpReport } from '../../../services/domain/verifications/queue-messages.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
-import { reportStatus, sendOtp, storedOtp } from '../../support/sent-otp.ts'
+import { addApp, SERVER as by, reportStatus, sendOtp, storedOtp } from '../../support/sent-otp.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring, withStaleReads } from '../../support/tenancy.ts'
 
 const RECIPIENT = '+14155550123'
-const by: Identity = { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', key_id: 'key_server', kind: 'server' }
 
 onEmbeddedStore('a report to an actor whose store answers from the past', fresh => {
   const keyring = testKeyring()
@@ -21,13 +19,8 @@ onEmbeddedStore('a report to an actor whose store answers from the past', fresh 
   const actors: TestActor[] = []
   beforeEach(async () => {
     store = await fresh()
-    const settings = {
-      resend_cooldown_seconds: [0],
-      channels: { whatsapp: { mode: 'link_inbound' as const, business_number: '+15550001111' } },
-    }
-    await store
-      .docs('apps')
-      .insert([{ _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings, created_at: 0, rev: 0 }])
+    const channels = { whatsapp: { mode: 'link_inbound', business_number: '+15550001111' } }
+    await addApp(store, { resend_cooldown_seconds: [0], channels })
   })
   afterEach(() => Promise.all(actors.splice(0).map(actor => actor.close())))
 

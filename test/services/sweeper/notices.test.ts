@@ -20,6 +20,7 @@ import { createTellNotices } from '../../../services/sweeper/tell-notices.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
+import { overrideDocs } from '../../support/override-docs.ts'
 import { routeFact } from '../../support/route-facts.ts'
 import { eachStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
@@ -278,7 +279,7 @@ eachStore('notices', fresh => {
   })
 
   it('are not made by a process that saw an incident before another process had told of it and found it over', async () => {
-    const [docs, other] = [store.docs('companies'), start()]
+    const other = start()
     const openAndEnd = async (): Promise<void> => {
       await sweep(other)
       await setBalance(2 * THRESHOLD)
@@ -286,15 +287,16 @@ eachStore('notices', fresh => {
       await sweep(other)
     }
     let looks = 0
-    const find: typeof docs.find = async (...args) => {
-      const found = await docs.find(...args)
-      looks += 1
-      if (looks === 1) await openAndEnd()
-      return found
-    }
-    const slowDocs = (name: 'companies') => (name === 'companies' ? { ...docs, find } : store.docs(name))
+    const slow = overrideDocs(store, 'companies', ({ find }) => ({
+      async find(...args) {
+        const found = await find(...args)
+        looks += 1
+        if (looks === 1) await openAndEnd()
+        return found
+      },
+    }))
     await setBalance(0)
-    await sweep(start({ ...ports(), store: { ...store, docs: slowDocs as CountersignStore['docs'] } }))
+    await sweep(start({ ...ports(), store: slow }))
     expect((await allNotices()).map(({ open_since }) => open_since)).to.deep.equal([undefined])
     expect(mails).to.have.length(1)
   })

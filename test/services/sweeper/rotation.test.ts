@@ -32,6 +32,7 @@ import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { issued } from '../../support/otp.ts'
+import { addApp, sendCall, storedOtp } from '../../support/sent-otp.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 import { addUser } from '../../support/users.ts'
@@ -49,21 +50,15 @@ eachStore('rotation of data keys', fresh => {
     store = await fresh()
     clock = testClock()
     const settings = { channels: { whatsapp: LINK }, routing: { default: ['whatsapp'] } }
-    await store.docs('apps').insert([
-      { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: {}, created_at: 0, rev: 0 },
-      { _id: 'app_2', company_id: 'cmp_1', name: 'Chat', settings: settings as object, created_at: 0, rev: 0 },
-    ])
+    await addApp(store)
+    await addApp(store, settings, 'app_2')
     actor = await startOtpActor(store, before)
   })
   afterEach(() => actor.close())
 
   const send = async (app = 'app_1', recipient = TO): Promise<string> =>
     (await actor.send({ company: 'cmp_1', app, recipient })).otp_id
-  const otp = async (id: string) => {
-    const doc = (await store.docs('otps').get([id])).get(id)
-    if (!doc) throw new Error('it is gone')
-    return doc
-  }
+  const otp = (id: string) => storedOtp(store, id)
   const state = async (): Promise<RotationDoc | undefined> =>
     (await store.docs('rotations').get([ROTATION_ID])).get(ROTATION_ID)
   const sweeper = (keyring: Keyring = during, on = store) => {
@@ -368,16 +363,7 @@ eachStore('rotation of data keys', fresh => {
 
   it('reseals the code of a message and the secret of a hook', async () => {
     const id = newId('msg', clock.now())
-    await actor.ask({
-      type: 'otp.send',
-      by: { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', kind: 'server', key_id: 'key_1' },
-      otp_id: id,
-      sealed_recipient: before.seal(TO, inFlight.recipient),
-      sealed_code: before.seal('482913', inFlight.code),
-      locale: null,
-      sealed_client_ip: null,
-      claim: null,
-    })
+    await actor.ask(sendCall(before, TO, { otp_id: id, sealed_code: before.seal('482913', inFlight.code) }))
     const context = hookSecretContext('app_1', 'supabase', 'test')
     const hook_secrets = { supabase: { test: [after.seal('whsec_0', context), before.seal('whsec_1', context)] } }
     await store.docs('apps').update([{ ids: ['app_1'], update: { $set: { hook_secrets } } }])

@@ -18,8 +18,10 @@ import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { histories, runHistory } from '../../support/otp.arbitraries.ts'
 import { T0 } from '../../support/otp.ts'
+import { overrideDocs } from '../../support/override-docs.ts'
 import { documentOf } from '../../support/queued-otps.ts'
 import { expectedRoutes, routesIn } from '../../support/route-counts.ts'
+import { addApp } from '../../support/sent-otp.ts'
 import { type By, expectedRows, expectSameRows } from '../../support/stats.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import { interceptWrites } from '../../support/tenancy.ts'
@@ -69,8 +71,7 @@ onEmbeddedStore('statistics', fresh => {
   beforeEach(async () => {
     store = await fresh()
     clock = testClock(T0)
-    const app = { _id: APP, company_id: 'cmp_1', name: 'Shop', settings: {}, created_at: 0, rev: 0 }
-    await store.docs('apps').insert([app])
+    await addApp(store)
   })
   afterEach(closeAdmins)
 
@@ -259,15 +260,15 @@ onEmbeddedStore('statistics', fresh => {
     for (const life of lives) count(counter, life)
     await counter.settled()
     const toErase = lives.slice(0, 10)
-    const otps = store.docs('otps')
-    const find: typeof otps.find = async (...query) => {
-      if (toErase.length > 0) await erase(toErase.splice(0))
-      return otps.find(...query)
-    }
     await store.docs('stats_progress').insert([{ _id: PROGRESS_ID, next_hour: T0, next_day: T0, rev: 1 }])
-    const docs = ((name: 'otps') => (name === 'otps' ? { ...otps, find } : store.docs(name))) as typeof store.docs
+    const erasing = overrideDocs(store, 'otps', ({ find }) => ({
+      async find(...query) {
+        if (toErase.length > 0) await erase(toErase.splice(0))
+        return find(...query)
+      },
+    }))
     await clock.advance(FINAL_MS)
-    await sweepAll(newSweep({ ...store, docs }))
+    await sweepAll(newSweep(erasing))
     expect(toErase).to.be.empty
     await expectExact(lives)
   })
