@@ -75,23 +75,6 @@ eachStore('limits', fresh => {
     expect(again?.purge_at).to.deep.equal(new Date(clock.now() + 6 * 86_400_000))
   })
 
-  it('say which of their full rules is the longest', async () => {
-    const { take, waits } = shared()
-    const rules = [
-      { max: 2, seconds: 60 },
-      { max: 3, seconds: 600 },
-      { max: 2, seconds: 10 },
-    ]
-    const longest = async () => (await waits({ key: 'three', rules })).full_rule_ms
-    const seen = [await longest()]
-    for (const wait of [0, 0, 60_000 * 2]) {
-      await clock.advance(wait)
-      await take({ key: 'three', rules })
-      seen.push(await longest())
-    }
-    expect(seen).to.deep.equal([0, 0, 60_000, 600_000])
-  })
-
   it('count each key on its own, and grant everything without a rule', async () => {
     const { take } = shared()
     expect(await granted([counted(1), counted(1)].map(take))).to.equal(2)
