@@ -67,6 +67,12 @@ eachStore('rotation of data keys', fresh => {
     const rotate = createRotationSweeps(deps).rotation ?? (async () => 0)
     return { captured, metrics: deps.metrics, rotate: () => rotate([0]) }
   }
+  const INBOX = 'app_1:inbox'
+  const addInbox = (keyring: Keyring): Promise<unknown> => {
+    const place = { app_id: 'app_1', name: 'inbox', channel: 'sms', type: 'sandbox', position: 0 } as const
+    const config = keyring.seal('{}', providerContext(INBOX))
+    return store.docs('providers').insert([{ _id: INBOX, ...place, config, rev: 1 }])
+  }
   const rotateUntilDone = async (keyring: Keyring = during): Promise<RotationDoc> => {
     const { rotate } = sweeper(keyring)
     for (let runs = 0; runs < 50; runs += 1) {
@@ -101,9 +107,7 @@ eachStore('rotation of data keys', fresh => {
   })
 
   it('begins another pass when a process that was not restarted has stored a user, a config or a secret', async () => {
-    const _id = 'app_1:inbox'
-    const place = { app_id: 'app_1', name: 'inbox', channel: 'sms', type: 'sandbox', position: 0 } as const
-    await store.docs('providers').insert([{ _id, ...place, config: after.seal('{}', providerContext(_id)), rev: 1 }])
+    await addInbox(after)
     await store
       .docs('webhooks')
       .insert([{ _id: 'app_1', url: 'https://x.example', status: 'active', secrets: [], rev: 1 }])
@@ -117,7 +121,7 @@ eachStore('rotation of data keys', fresh => {
     const secret = { endpoint_id: 'app_1', state: 'current', now: 0 } as const
     const writes: Record<string, () => Promise<unknown>> = {
       user: () => addUser(store, 'cmp_1', 'owner', before),
-      config: () => change('providers', _id, { config: before.seal('{}', providerContext(_id)) }),
+      config: () => change('providers', INBOX, { config: before.seal('{}', providerContext(INBOX)) }),
       webhook: () => change('webhooks', 'app_1', { secrets: [createWebhookSecret(before, 'whsec_1', secret)] }),
       hook: () =>
         change('apps', 'app_1', {
@@ -185,10 +189,7 @@ eachStore('rotation of data keys', fresh => {
   })
 
   it('renews the configs of providers and the secrets of webhooks', async () => {
-    const _id = 'app_1:inbox'
-    const config = before.seal('{}', providerContext(_id))
-    const place = { app_id: 'app_1', name: 'inbox', channel: 'sms', type: 'sandbox', position: 0 } as const
-    await store.docs('providers').insert([{ _id, ...place, config, rev: 1 }])
+    await addInbox(before)
     const secrets = (['current', 'next'] as const).map(which =>
       createWebhookSecret(before, `whsec_${which}`, { endpoint_id: 'app_1', state: which, now: 0 }),
     )

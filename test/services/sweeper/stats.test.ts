@@ -79,6 +79,12 @@ onEmbeddedStore('statistics', fresh => {
   const count = (counter: ReturnType<typeof newCounter>, life: Life): void => {
     for (const [at, after] of life.entries()) counter.onChange(life[at - 1] ?? null, after)
   }
+  async function countAll(lives: readonly Life[]): Promise<ReturnType<typeof newCounter>> {
+    const counter = newCounter()
+    for (const life of lives) count(counter, life)
+    await counter.settled()
+    return counter
+  }
   const newSweep = (on = store) => {
     const { stats } = createStatsSweeps({ store: on, clock, log })
     return async () => void (await stats?.([0]))
@@ -168,9 +174,7 @@ onEmbeddedStore('statistics', fresh => {
   it('are the same after a recount where nothing was lost, and after a second one by another sweeper', async () => {
     const lives = randomLives(100, 5)
     await insertOtps(lives)
-    const counter = newCounter()
-    for (const life of lives) count(counter, life)
-    await counter.settled()
+    await countAll(lives)
     const before = (await allHours()).map(({ by }) => by)
     await clock.advance(FINAL_MS)
     await Promise.all([sweepAll(newSweep()), sweepAll(newSweep())])
@@ -205,9 +209,7 @@ onEmbeddedStore('statistics', fresh => {
       const lives = randomLives(40, seed)
       const [last, ...others] = lives as [Life, ...Life[]]
       if (after === FINAL_MS) await insertOtps(others)
-      const counter = newCounter()
-      for (const life of others) count(counter, life)
-      await counter.settled()
+      const counter = await countAll(others)
       await store.docs('stats_progress').insert([{ _id: PROGRESS_ID, next_hour: T0, next_day: T0, rev: 1 }])
       await clock.advance(DAY_MS + after)
       await sweepAll()
@@ -256,9 +258,7 @@ onEmbeddedStore('statistics', fresh => {
   it('keep what was counted of verifications that are erased while their hour is counted again', async () => {
     const lives = randomLives(50, 15)
     await insertOtps(lives)
-    const counter = newCounter()
-    for (const life of lives) count(counter, life)
-    await counter.settled()
+    await countAll(lives)
     const toErase = lives.slice(0, 10)
     await store.docs('stats_progress').insert([{ _id: PROGRESS_ID, next_hour: T0, next_day: T0, rev: 1 }])
     const erasing = overrideDocs(store, 'otps', ({ find }) => ({
@@ -276,9 +276,7 @@ onEmbeddedStore('statistics', fresh => {
   it('of days are summed up from their hours, and are the same before and after', async () => {
     const lives = randomLives(200, 10, 30)
     await insertOtps(lives)
-    const counter = newCounter()
-    for (const life of lives) count(counter, life)
-    await counter.settled()
+    await countAll(lives)
     await clock.advance(30 * HOUR_MS)
     expect(await store.docs('stats_days').count({ _id: { $gt: '' } })).to.equal(0)
     await expectExact(lives, 'day')

@@ -53,6 +53,12 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
       }
     })
 
+  const pumpBlock = async (): Promise<void> => {
+    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
+    await advance(3 * MINUTE)
+    await expectEverywhere('fraud_guard')
+  }
+
   it('refuses a resend by every channel that can cost money', async () => {
     const [first, ...others] = Array.from({ length: 24 }, (_, nth) => numberInBlock(nth))
     const sent = await send(at(0), String(first))
@@ -75,9 +81,7 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
       expect(resultOf(await sendMessage(at(nth), numberInBlock(nth % 24)))).to.equal('sent')
     await advance(3 * MINUTE)
     expect(await store.docs('fraud_tallies').find({}, { sort: { _id: 1 }, limit: 1 })).to.deep.equal([])
-    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
-    await advance(3 * MINUTE)
-    await expectEverywhere('fraud_guard')
+    await pumpBlock()
     expect(resultOf(await sendMessage(at(0), numberInBlock(1)))).to.equal('fraud_guard')
   })
 
@@ -130,9 +134,7 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     (await store.docs('fraud_blocks').find({}, { sort: { _id: 1 }, limit: 99 })).flatMap(({ state }) => state.numbers)
 
   it('stores no complete number, nor anything in a block by which its numbers could be matched with verifications, or guessed', async () => {
-    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
-    await advance(3 * MINUTE)
-    await expectEverywhere('fraud_guard')
+    await pumpBlock()
     const kept = await eventually(async () => {
       const all = await Promise.all([
         store.docs('fraud_tallies').find({}, { sort: { _id: 1 }, limit: 99 }),
@@ -158,9 +160,7 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
   })
 
   it('counts a block anew under a new data key, and an erasure finds it under both keys', async () => {
-    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
-    await advance(3 * MINUTE)
-    await expectEverywhere('fraud_guard')
+    await pumpBlock()
     const elapsed = (actors[0]?.clock.now() ?? 0) - testClock().now()
     await Promise.all(actors.map(actor => actor.close()))
     actors = [await startOtpActor(store, testKeyring(2, 1)), await startOtpActor(store, testKeyring(2, 1))]
