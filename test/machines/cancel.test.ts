@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { cancel, device, issued, lapse, MINUTE, play, resend, right, T0, wrong } from '../support/otp.ts'
+import { cancel, issued, lapse, MINUTE, play, right, T0, wrong } from '../support/otp.ts'
 
 describe('canceling a verification', () => {
   it('ends a pending verification without a webhook event', () => {
@@ -37,11 +37,5 @@ describe('canceling a verification', () => {
     expect(late.saved.value).to.equal('pending')
     expect(play(issued(), lapse(), cancel()).reply).to.deep.equal(expired)
     expect(play(issued(), cancel({ at: T0 + 10 * MINUTE - 1 })).saved.value, 'just in time').to.equal('canceled')
-  })
-
-  it('ends verifying and resending', () => {
-    const { saved } = play(issued({ started_by: device }), cancel())
-    expect(play(saved, right({ by: device })).reply).to.include({ error: 'OtpNotPendingError', otp_status: 'canceled' })
-    expect(play(saved, resend('sms')).reply).to.include({ error: 'ResendNotAllowedError' })
   })
 })

@@ -25,11 +25,6 @@ describe('the lifetime of a code', () => {
     expect(statusAt(saved.value, saved.context, END)).to.equal('approved')
   })
 
-  it('starts again with every accepted resend', () => {
-    const { saved } = play(issued(), resend(null, { at: END - 1 }))
-    expect(saved.context.expires_at).to.equal(END - 1 + 10 * MINUTE)
-  })
-
   it('ends at the latest three lifetimes after the first send', () => {
     const cap = T0 + 30 * MINUTE
     const late = resend(null, { at: T0 + 19 * MINUTE })

@@ -5,7 +5,6 @@ import {
   countAlarmsByMessage,
   type Policy,
   play,
-  playFlood,
   playSilence,
   playTrouble,
 } from '../bench/routes.simulation.ts'
@@ -38,13 +37,6 @@ describe('learned routes, simulated', () => {
     expect(recovered?.minutes).to.be.at.most(120)
   })
 
-  it('notice it within 30 judged messages where there are a hundred a minute', () => {
-    for (const seed of [1, 2, 3, 4]) {
-      const { noticed } = playSilence({ usual: 0.8, perMinute: 100, policy: 'listed', seed })
-      expect(noticed?.judged).to.be.at.most(30)
-    }
-  })
-
   it('mostly notice it within 60 where the usual is 50 % and the second provider gets messages too', () => {
     // With seed 2, five of the silent provider's codes are entered by chance, and it takes 64.
     for (const seed of [1, 3, 4, 5]) {
@@ -55,20 +47,10 @@ describe('learned routes, simulated', () => {
 
   const IDLE = { perMinute: 10, policy: 'listed', refused: 0, seed: 1 } as const
 
-  it('blame no provider for an outage of the service', () => {
-    const { isAlarmed, moved } = playTrouble({ ...IDLE, trouble: 'down', minutes: 10, perMinute: 60 })
-    expect({ isAlarmed, moved }).to.deep.equal({ isAlarmed: false, moved: 0 })
-  })
-
   it('move few messages for a form that is broken, and nearly all for a silent provider, to a backup that was idle', () => {
     expect(playTrouble({ ...IDLE, trouble: 'form', minutes: 60 }).moved).to.be.below(0.05)
     const silent = playTrouble({ ...IDLE, trouble: { first: 0.02, backup: 1 }, minutes: 60 })
     expect(silent.movedLate).to.be.above(0.9)
-  })
-
-  it('move nothing for a stranger who sends at night by a publishable key', () => {
-    expect(playFlood({ kind: 'publishable', perDay: 240, perHour: 200, seed: 1 }).isAlarmed).to.equal(false)
-    expect(playFlood({ kind: 'server', perDay: 240, perHour: 200, seed: 1 }).isAlarmed).to.equal(true)
   })
 
   it('raise no alarm over two weeks of days, nights and weekends', () => {

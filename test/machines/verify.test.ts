@@ -121,12 +121,6 @@ describe('verify', () => {
     expect(saved.value).to.equal('pending')
   })
 
-  it('is refused to a server key without costing attempts', () => {
-    const guesses = Array.from({ length: 9 }, () => wrong({ by: server }))
-    const { saved } = play(issued({ started_by: device }), ...guesses)
-    expect(saved.context.wrong_codes).to.equal(0)
-  })
-
   it('is refused in link_inbound, where a message approves, and allowed in link_code', () => {
     const inbound = issued({ order: ['whatsapp', 'sms'], whatsapp: 'link_inbound' })
     expect(play(inbound, right()).reply).to.deep.equal(

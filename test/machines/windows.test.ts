@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { allowsOneMore, areOver, countOne, nearestUse, type Windows, waitFor } from '../../machines/windows.ts'
-import { createWindowModel } from '../support/limit-windows.ts'
 
 const rule = fc.record({ max: fc.integer({ min: 1, max: 5 }), seconds: fc.constantFrom(1, 7, 60, 600) })
 const rules = fc.array(rule, { minLength: 1, maxLength: 3 })
@@ -64,13 +63,6 @@ describe('sliding windows', () => {
         }
       }),
     )
-  })
-
-  it('hold their promise where a minute of a weighted count lets nine through', () => {
-    const five = createWindowModel([{ max: 5, seconds: 60 }])
-    const minute = [56, 56, 56, 56, 56, 76, 88, 100, 112, 119, 122]
-    const granted = minute.filter(second => five.take(second * 1000))
-    expect(granted).to.deep.equal([56, 56, 56, 56, 56, 122])
   })
 
   it('keep their newest part while a clock is behind it', () => {

@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Provider } from '../../../services/channel/provider.ts'
-import type { COLLECTIONS, CountersignStore } from '../../../services/domain/collections.ts'
-import type { AttemptDoc } from '../../../services/domain/verifications/documents.ts'
 import { acceptMessage, actorWithProvider, TIMEOUT_MS, UNKNOWN_WAIT_MS } from '../../support/channel-actor.ts'
+import { overrideDocs } from '../../support/override-docs.ts'
 import { promiseState } from '../../support/promise-state.ts'
 import { insertOtp, insertUnfinishedAttempt, lastDelivery } from '../../support/queued-otps.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
@@ -19,16 +18,17 @@ onEmbeddedStore('a call of a provider', fresh => {
   it('costs the store one write before it and one after it, and no read', async () => {
     const store = await fresh()
     const calls: string[] = []
-    const counted = (name: keyof typeof COLLECTIONS) =>
-      name !== 'attempts'
-        ? store.docs(name)
-        : new Proxy(store.docs(name), {
-            get(docs, method) {
-              calls.push(String(method))
-              return Reflect.get(docs, method)
-            },
-          })
-    const actor = await actorWithProvider({ ...store, docs: counted as CountersignStore['docs'] })
+    const counted = overrideDocs(store, 'attempts', docs => {
+      const noted = Object.entries(docs).map(([method, call]: [string, (...args: never[]) => unknown]) => [
+        method,
+        (...args: never[]) => {
+          calls.push(method)
+          return call(...args)
+        },
+      ])
+      return Object.fromEntries(noted)
+    })
+    const actor = await actorWithProvider(counted)
     expect(await actor.deliver(await insertOtp(actor, live))).to.deep.equal({ kind: 'done' })
     expect(calls).to.deep.equal(['insert', 'update'])
   })
@@ -102,11 +102,8 @@ onEmbeddedStore('a call of a provider', fresh => {
         left -= 1
         throw new Unavailable('no answer')
       }
-      const attempts = store.docs('attempts')
-      const losing = { ...attempts, insert: (docs: AttemptDoc[]) => loseAnswer(attempts.insert(docs)) }
-      const docs = ((name: keyof typeof COLLECTIONS) =>
-        name === 'attempts' ? losing : store.docs(name)) as CountersignStore['docs']
-      return actorWithProvider({ ...store, docs }, acceptMessage, sendsReceipts)
+      const losing = overrideDocs(store, 'attempts', ({ insert }) => ({ insert: docs => loseAnswer(insert(docs)) }))
+      return actorWithProvider(losing, acceptMessage, sendsReceipts)
     }
 
     it('to the attempt, is made by the process that finds its own attempt, at once or when the message comes again', async () => {
@@ -136,13 +133,8 @@ onEmbeddedStore('a call of a provider', fresh => {
     })
 
     it('to the result, is not repeated by the process that knows the result', async () => {
-      const store = await fresh()
-      const unavailable = () => Promise.reject(new Unavailable('no store'))
-      const docs = ((name: keyof typeof COLLECTIONS) =>
-        name === 'attempts'
-          ? { ...store.docs(name), update: unavailable }
-          : store.docs(name)) as CountersignStore['docs']
-      const actor = await actorWithProvider({ ...store, docs })
+      const update = () => Promise.reject(new Unavailable('no store'))
+      const actor = await actorWithProvider(overrideDocs(await fresh(), 'attempts', () => ({ update })))
       const doc = await insertOtp(actor, live)
       actor.breakBroker(1)
       expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs: 1_000 })

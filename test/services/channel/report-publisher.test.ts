@@ -35,10 +35,4 @@ describe('reports of a channel', () => {
     await Promise.all([publishReport(job(1), 'sent', {}), publishReport(job(3), 'sent', {})])
     expect(ids).to.have.length(2)
   })
-
-  it('of one batch are all published or all rejected', async () => {
-    const publishReport = createTestPublisher(() => Promise.reject(new Error('away')))
-    const results = await Promise.allSettled([publishReport(job(1), 'sent', {}), publishReport(job(2), 'sent', {})])
-    expect(results.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected'])
-  })
 })

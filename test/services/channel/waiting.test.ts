@@ -6,6 +6,7 @@ import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { type ChannelActorOptions, createChannelActor, replaceOtp } from '../../support/channel-actor.ts'
 import { cancel, play, resend } from '../../support/otp.ts'
+import { overrideDocs } from '../../support/override-docs.ts'
 import { promiseState } from '../../support/promise-state.ts'
 import { createTenant, insertOtp } from '../../support/queued-otps.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
@@ -22,14 +23,12 @@ async function createSlowActor(
 ) {
   const calls: { provider: string; otp_id: string; answer: (failure?: Error) => void }[] = []
   const reads: string[] = []
-  const docs = ((name: 'otps') => {
-    const all = store.docs(name)
-    const get: typeof all.get = (ids, options) => {
-      if (name === 'otps') reads.push(...ids)
-      return all.get(ids, options)
-    }
-    return { ...all, get }
-  }) as CountersignStore['docs']
+  const counted = overrideDocs(store, 'otps', ({ get }) => ({
+    get(ids, options) {
+      reads.push(...ids)
+      return get(ids, options)
+    },
+  }))
   const http = ({ name }: { name: string }) => ({
     send: ({ job }: DeliveryMessage) =>
       new Promise<{ reference: null }>((resolve, reject) => {
@@ -37,7 +36,7 @@ async function createSlowActor(
         calls.push({ provider: name, otp_id: job.otp.otp_id, answer })
       }),
   })
-  const actor = createChannelActor({ ...store, docs }, { http }, { maxCalls: 1, ...options })
+  const actor = createChannelActor(counted, { http }, { maxCalls: 1, ...options })
   const providers = names.map(name => ({
     name,
     channel: 'sms',

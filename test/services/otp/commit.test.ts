@@ -1,19 +1,24 @@
 // What the write of a change does with effects, and how they leave.
 import { expect } from 'chai'
 import { done, type Message, type Outcome } from '../../../infra/broker/broker.ts'
-import type { Identity } from '../../../machines/calls.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
-import { codeOf } from '../../../services/domain/verifications/message-content.ts'
 import { eventsOf, lookForEventsAt } from '../../../services/domain/verifications/owed.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
-import { addEndpoint, reportStatus, type SentOtp, sendOtp, storedOtp } from '../../support/sent-otp.ts'
+import {
+  addApp,
+  addEndpoint,
+  reportStatus,
+  SERVER,
+  type SentOtp,
+  sendOtp,
+  storedOtp,
+  verifyOtp,
+} from '../../support/sent-otp.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
-
-const by: Identity = { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', key_id: 'key_server', kind: 'server' }
 
 eachStore('the write of a change', fresh => {
   const keyring = testKeyring()
@@ -27,9 +32,7 @@ eachStore('the write of a change', fresh => {
     store = await fresh()
     writes = []
     beforeWrite = () => {}
-    await store
-      .docs('apps')
-      .insert([{ _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: {}, created_at: 0, rev: 0 }])
+    await addApp(store)
   })
   afterEach(() => Promise.all(actors.splice(0).map(actor => actor.close())))
 
@@ -52,13 +55,6 @@ eachStore('the write of a change', fresh => {
   const stored = (otp_id: string): Promise<OtpDoc> => storedOtp(store, otp_id)
   const queuesIn = ({ outbox }: OtpDoc) => outbox.map(({ queue }) => queue)
   const send = (actor: TestActor): Promise<SentOtp> => sendOtp(actor, store)
-  const verify = async (actor: TestActor, otp_id: string) =>
-    actor.ask({
-      type: 'otp.verify',
-      by,
-      otp_id,
-      sealed_code: keyring.seal(codeOf(keyring, (await stored(otp_id)).context), inFlight.code),
-    })
   /** Lets time pass until the outbox is empty. */
   const emptied = (actor: TestActor, otp_id: string): Promise<void> =>
     eventually(async () => {
@@ -86,7 +82,7 @@ eachStore('the write of a change', fresh => {
     const { otp_id } = await send(actor)
     await emptied(actor, otp_id)
     writes = []
-    expect(await verify(actor, otp_id)).to.include({ kind: 'verified', status: 'approved' })
+    expect(await verifyOtp(actor, { store, keyring }, otp_id)).to.include({ kind: 'verified', status: 'approved' })
     await eventually(async () => expect(await events()).to.deep.equal(['otp.approved unsent']))
     await actor.clock.advance(10_000)
     expect(writes).to.deep.equal(['otps.change', 'events.insert'])
@@ -156,7 +152,7 @@ eachStore('the write of a change', fresh => {
   it('removes a published delivery also when a call changes the verification', async () => {
     const actor = await start(watched())
     const { otp_id } = await send(actor)
-    await actor.ask({ type: 'otp.verify', by, otp_id, sealed_code: keyring.seal('no', inFlight.code) })
+    await actor.ask({ type: 'otp.verify', by: SERVER, otp_id, sealed_code: keyring.seal('no', inFlight.code) })
     expect(await stored(otp_id)).to.deep.include({ outbox: [], outbox_at: null })
     await actor.clock.advance(10_000)
     expect(writes).to.deep.equal(['otps.insert', 'otps.change'])

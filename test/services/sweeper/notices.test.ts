@@ -20,6 +20,7 @@ import { createTellNotices } from '../../../services/sweeper/tell-notices.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
+import { overrideDocs } from '../../support/override-docs.ts'
 import { routeFact } from '../../support/route-facts.ts'
 import { eachStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
@@ -125,15 +126,19 @@ eachStore('notices', fresh => {
     await run()
     await eventually(async () => expect((await allNotices()).filter(isDue)).to.deep.equal([]))
   }
+  /** How many mails there are in all, once the process has looked so much later. */
+  const mailsAfter = (run: () => Promise<void>) => async (ms: number) => {
+    await clock.advance(ms)
+    await sweep(run)
+    return mails.length
+  }
   const told = () => ({ events: events.map(({ type, app_id }) => `${type} ${app_id}`), mails: mails.length })
 
   it('of a low balance come once, and again only after there was clearly enough', async () => {
-    const run = start()
+    const mailsIn = mailsAfter(start())
     const after = async (balance: number) => {
       await setBalance(balance)
-      await clock.advance(LOOK_EVERY_MS)
-      await sweep(run)
-      return mails.length
+      return mailsIn(LOOK_EVERY_MS)
     }
     expect(await after(THRESHOLD), 'at the threshold').to.equal(0)
     expect(await after(THRESHOLD - 1)).to.equal(1)
@@ -150,12 +155,10 @@ eachStore('notices', fresh => {
   })
 
   it('of a paused endpoint come once, not where a person paused it, and not for one that was enabled for minutes', async () => {
-    const run = start()
+    const mailsIn = mailsAfter(start())
     const after = async (ms: number, ...facts: EndpointEvent[]) => {
       await stepPaused(...facts)
-      await clock.advance(ms)
-      await sweep(run)
-      return mails.length
+      return mailsIn(ms)
     }
     expect(await after(LOOK_EVERY_MS, { type: 'endpoint.pause', at: clock.now() })).to.equal(0)
     expect(await after(LOOK_EVERY_MS, { type: 'endpoint.enable', at: clock.now() }, gone())).to.equal(1)
@@ -172,12 +175,7 @@ eachStore('notices', fresh => {
 
   it('of an open breaker come once for all processes, until none has had one for ten minutes', async () => {
     await store.docs('webhooks').modify({ _id: 'app_1' }, { $set: { events: ['ops.provider_open'] } })
-    const run = start()
-    const after = async (ms: number) => {
-      await clock.advance(ms)
-      await sweep(run)
-      return mails.length
-    }
+    const after = mailsAfter(start())
     await Promise.all(['one', 'two'].map(process => setBreaker(process, 'open')))
     expect(await after(LOOK_EVERY_MS)).to.equal(1)
     await setBreaker('one', 'closed')
@@ -197,12 +195,7 @@ eachStore('notices', fresh => {
 
   it('of a silent provider come once for all its countries, and not for one that is gone or paused', async () => {
     await store.docs('webhooks').modify({ _id: 'app_1' }, { $set: { events: ['ops.provider_silent'] } })
-    const run = start()
-    const after = async (ms: number) => {
-      await clock.advance(ms)
-      await sweep(run)
-      return mails.length
-    }
+    const after = mailsAfter(start())
     const silent = (provider: string, country: string) => routeFact({ provider, country, silentSince: clock.now() })
     const setFacts = (...facts: RouteFact[]) => {
       const count =
@@ -236,13 +229,11 @@ eachStore('notices', fresh => {
 
   it('of a shorter retention come once each time it is asked for, and late where no sweeper ran', async () => {
     await store.docs('webhooks').modify({ _id: 'app_1' }, { $set: { events: ['ops.retention_shortened'] } })
-    const run = start()
+    const mailsIn = mailsAfter(start())
     const after = async (ms: number, pending_retention?: PendingRetention | null) => {
       if (pending_retention !== undefined)
         await store.docs('apps').modify({ _id: 'app_1' }, { $set: { pending_retention } })
-      await clock.advance(ms)
-      await sweep(run)
-      return mails.length
+      return mailsIn(ms)
     }
     const inADay = (retention_days: number) => ({ retention_days, effective_at: clock.now() + DAY_MS })
     const effective_at = clock.now() + DAY_MS
@@ -278,7 +269,7 @@ eachStore('notices', fresh => {
   })
 
   it('are not made by a process that saw an incident before another process had told of it and found it over', async () => {
-    const [docs, other] = [store.docs('companies'), start()]
+    const other = start()
     const openAndEnd = async (): Promise<void> => {
       await sweep(other)
       await setBalance(2 * THRESHOLD)
@@ -286,15 +277,16 @@ eachStore('notices', fresh => {
       await sweep(other)
     }
     let looks = 0
-    const find: typeof docs.find = async (...args) => {
-      const found = await docs.find(...args)
-      looks += 1
-      if (looks === 1) await openAndEnd()
-      return found
-    }
-    const slowDocs = (name: 'companies') => (name === 'companies' ? { ...docs, find } : store.docs(name))
+    const slow = overrideDocs(store, 'companies', ({ find }) => ({
+      async find(...args) {
+        const found = await find(...args)
+        looks += 1
+        if (looks === 1) await openAndEnd()
+        return found
+      },
+    }))
     await setBalance(0)
-    await sweep(start({ ...ports(), store: { ...store, docs: slowDocs as CountersignStore['docs'] } }))
+    await sweep(start({ ...ports(), store: slow }))
     expect((await allNotices()).map(({ open_since }) => open_since)).to.deep.equal([undefined])
     expect(mails).to.have.length(1)
   })

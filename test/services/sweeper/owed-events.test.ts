@@ -18,6 +18,8 @@ import { createOwedEventSweeps } from '../../../services/sweeper/owed-events.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { hold as testHold } from '../../support/money.ts'
+import { overrideDocs } from '../../support/override-docs.ts'
+import { addApp } from '../../support/sent-otp.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites } from '../../support/tenancy.ts'
 
@@ -221,9 +223,7 @@ eachStore('sweeping events that are owed', fresh => {
       accounts = createAccounts({ store, clock, log: createCapturedLog().log })
       const account = { balance: 0, seq: 0, batches: [], looked_up: 0, spent: {} }
       await store.docs('companies').insert([{ _id: 'cmp_1', name: 'Acme', created_at: 0, rev: 0, ...account }])
-      await store
-        .docs('apps')
-        .insert([{ _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: {}, created_at: 0, rev: 0 }])
+      await addApp(store)
       await accounts.enter('cmp_1', { ...testHold('', '', -4 * PRICE), entry: 'credit:1', kind: 'credit' })
       otp_id = otpId()
     })
@@ -289,15 +289,12 @@ eachStore('sweeping events that are owed', fresh => {
     it('and makes none for a change that a primary of the store knew which was cut off', async () => {
       const delivered = paid('delivered')
       await insertPaid(delivered)
-      const otps = store.docs('otps')
-      const find: typeof otps.find = async (...args) =>
-        (await otps.find(...args)).map(doc => ({
-          ...doc,
-          context: { ...doc.context, deliveries: [{ ...delivered, status: 'failed' } as Delivery] },
-        }))
-      const docs = ((name: 'otps') =>
-        name === 'otps' ? { ...otps, find } : store.docs(name)) as CountersignStore['docs']
-      sweeps = newSweeps({ on: { ...store, docs } })
+      const deliveries = [{ ...delivered, status: 'failed' } as Delivery]
+      const on = overrideDocs(store, 'otps', ({ find }) => ({
+        find: async (...args) =>
+          (await find(...args)).map(doc => ({ ...doc, context: { ...doc.context, deliveries } })),
+      }))
+      sweeps = newSweeps({ on })
       await clock.advance(LOOK_AFTER)
       await sweep()
       expect(await problems()).to.deep.equal([])

@@ -8,6 +8,7 @@ import { createRetentionSweeps } from '../../../services/sweeper/retention.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { startOtpActor } from '../../support/otp.actor.ts'
+import { addApp } from '../../support/sent-otp.ts'
 import { eachStore } from '../../support/stores.ts'
 
 eachStore('retention', fresh => {
@@ -17,15 +18,7 @@ eachStore('retention', fresh => {
   beforeEach(async () => {
     store = await fresh()
     clock = testClock()
-    const apps = ['app_1', 'app_2'].map(_id => ({
-      _id,
-      company_id: 'cmp_1',
-      name: 'Shop',
-      settings: { retention_days: 30 },
-      created_at: 0,
-      rev: 0,
-    }))
-    await store.docs('apps').insert(apps)
+    for (const app of ['app_1', 'app_2']) await addApp(store, { retention_days: 30 }, app)
     const { retention } = createRetentionSweeps({ store, clock, log: createCapturedLog().log })
     sweep = async () => retention?.([0])
   })

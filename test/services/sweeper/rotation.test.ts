@@ -32,6 +32,7 @@ import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { issued } from '../../support/otp.ts'
+import { addApp, sendCall, storedOtp } from '../../support/sent-otp.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 import { addUser } from '../../support/users.ts'
@@ -49,21 +50,15 @@ eachStore('rotation of data keys', fresh => {
     store = await fresh()
     clock = testClock()
     const settings = { channels: { whatsapp: LINK }, routing: { default: ['whatsapp'] } }
-    await store.docs('apps').insert([
-      { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: {}, created_at: 0, rev: 0 },
-      { _id: 'app_2', company_id: 'cmp_1', name: 'Chat', settings: settings as object, created_at: 0, rev: 0 },
-    ])
+    await addApp(store)
+    await addApp(store, settings, 'app_2')
     actor = await startOtpActor(store, before)
   })
   afterEach(() => actor.close())
 
   const send = async (app = 'app_1', recipient = TO): Promise<string> =>
     (await actor.send({ company: 'cmp_1', app, recipient })).otp_id
-  const otp = async (id: string) => {
-    const doc = (await store.docs('otps').get([id])).get(id)
-    if (!doc) throw new Error('it is gone')
-    return doc
-  }
+  const otp = (id: string) => storedOtp(store, id)
   const state = async (): Promise<RotationDoc | undefined> =>
     (await store.docs('rotations').get([ROTATION_ID])).get(ROTATION_ID)
   const sweeper = (keyring: Keyring = during, on = store) => {
@@ -71,6 +66,12 @@ eachStore('rotation of data keys', fresh => {
     const deps = { store: on, keyring, clock, log: captured.log, metrics: createMetrics() }
     const rotate = createRotationSweeps(deps).rotation ?? (async () => 0)
     return { captured, metrics: deps.metrics, rotate: () => rotate([0]) }
+  }
+  const INBOX = 'app_1:inbox'
+  const addInbox = (keyring: Keyring): Promise<unknown> => {
+    const place = { app_id: 'app_1', name: 'inbox', channel: 'sms', type: 'sandbox', position: 0 } as const
+    const config = keyring.seal('{}', providerContext(INBOX))
+    return store.docs('providers').insert([{ _id: INBOX, ...place, config, rev: 1 }])
   }
   const rotateUntilDone = async (keyring: Keyring = during): Promise<RotationDoc> => {
     const { rotate } = sweeper(keyring)
@@ -106,9 +107,7 @@ eachStore('rotation of data keys', fresh => {
   })
 
   it('begins another pass when a process that was not restarted has stored a user, a config or a secret', async () => {
-    const _id = 'app_1:inbox'
-    const place = { app_id: 'app_1', name: 'inbox', channel: 'sms', type: 'sandbox', position: 0 } as const
-    await store.docs('providers').insert([{ _id, ...place, config: after.seal('{}', providerContext(_id)), rev: 1 }])
+    await addInbox(after)
     await store
       .docs('webhooks')
       .insert([{ _id: 'app_1', url: 'https://x.example', status: 'active', secrets: [], rev: 1 }])
@@ -122,7 +121,7 @@ eachStore('rotation of data keys', fresh => {
     const secret = { endpoint_id: 'app_1', state: 'current', now: 0 } as const
     const writes: Record<string, () => Promise<unknown>> = {
       user: () => addUser(store, 'cmp_1', 'owner', before),
-      config: () => change('providers', _id, { config: before.seal('{}', providerContext(_id)) }),
+      config: () => change('providers', INBOX, { config: before.seal('{}', providerContext(INBOX)) }),
       webhook: () => change('webhooks', 'app_1', { secrets: [createWebhookSecret(before, 'whsec_1', secret)] }),
       hook: () =>
         change('apps', 'app_1', {
@@ -190,10 +189,7 @@ eachStore('rotation of data keys', fresh => {
   })
 
   it('renews the configs of providers and the secrets of webhooks', async () => {
-    const _id = 'app_1:inbox'
-    const config = before.seal('{}', providerContext(_id))
-    const place = { app_id: 'app_1', name: 'inbox', channel: 'sms', type: 'sandbox', position: 0 } as const
-    await store.docs('providers').insert([{ _id, ...place, config, rev: 1 }])
+    await addInbox(before)
     const secrets = (['current', 'next'] as const).map(which =>
       createWebhookSecret(before, `whsec_${which}`, { endpoint_id: 'app_1', state: which, now: 0 }),
     )
@@ -368,16 +364,7 @@ eachStore('rotation of data keys', fresh => {
 
   it('reseals the code of a message and the secret of a hook', async () => {
     const id = newId('msg', clock.now())
-    await actor.ask({
-      type: 'otp.send',
-      by: { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', kind: 'server', key_id: 'key_1' },
-      otp_id: id,
-      sealed_recipient: before.seal(TO, inFlight.recipient),
-      sealed_code: before.seal('482913', inFlight.code),
-      locale: null,
-      sealed_client_ip: null,
-      claim: null,
-    })
+    await actor.ask(sendCall(before, TO, { otp_id: id, sealed_code: before.seal('482913', inFlight.code) }))
     const context = hookSecretContext('app_1', 'supabase', 'test')
     const hook_secrets = { supabase: { test: [after.seal('whsec_0', context), before.seal('whsec_1', context)] } }
     await store.docs('apps').update([{ ids: ['app_1'], update: { $set: { hook_secrets } } }])

@@ -16,6 +16,7 @@ import { createRouteSweeps } from '../../../services/sweeper/routes.ts'
 import { createServiceOutages } from '../../../services/sweeper/service-outages.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
+import { overrideDocs } from '../../support/override-docs.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 
 const T0 = Date.UTC(2030, 0, 10, 12)
@@ -272,17 +273,13 @@ onEmbeddedStore('facts about routes', fresh => {
     const apps = Array.from({ length: 120 }, (_, nth) => `app_${nth}`)
     for (const app of apps) await add({ app, messages: 1, approved: 0 })
     const writes: number[] = []
-    const docs = (name: never) => {
-      const original = store.docs(name)
-      return {
-        ...original,
-        insert: (...all: Parameters<typeof original.insert>) => {
-          if (name === ('route_facts' as never)) writes.push(all[0].length)
-          return original.insert(...all)
-        },
-      }
-    }
-    await newSweep({ docs } as unknown as CountersignStore)()
+    const counted = overrideDocs(store, 'route_facts', ({ insert }) => ({
+      insert(docs) {
+        writes.push(docs.length)
+        return insert(docs)
+      },
+    }))
+    await newSweep(counted)()
     for (const app of apps) expect(await factOf(app)).to.include({ messages: 1 })
     expect(writes).to.deep.equal([25, 25, 25, 25, 20])
   })
@@ -296,20 +293,20 @@ onEmbeddedStore('facts about routes', fresh => {
       turns += 1
       setImmediate(takeTurn)
     }
-    const facts = store.docs('route_facts')
     // The last read, and the first write.
-    const get: typeof facts.get = async (...all) => {
-      const found = await facts.get(...all)
-      isMaking = true
-      setImmediate(takeTurn)
-      return found
-    }
-    const insert: typeof facts.insert = (...all) => {
-      isMaking = false
-      return facts.insert(...all)
-    }
-    const docs = (name: never) => (name === 'route_facts' ? { ...facts, get, insert } : store.docs(name))
-    await newSweep({ ...store, docs } as unknown as CountersignStore)()
+    const watched = overrideDocs(store, 'route_facts', ({ get, insert }) => ({
+      async get(...all) {
+        const found = await get(...all)
+        isMaking = true
+        setImmediate(takeTurn)
+        return found
+      },
+      insert(docs) {
+        isMaking = false
+        return insert(docs)
+      },
+    }))
+    await newSweep(watched)()
     expect(await factOf(`app_${apps - 1}`)).to.include({ messages: 2 })
     expect(turns).to.be.at.least(apps - 1)
   })

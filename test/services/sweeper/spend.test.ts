@@ -13,6 +13,7 @@ import { createSpendSweeps } from '../../../services/sweeper/spend.ts'
 import { closeAdmins, startAdmin } from '../../support/admin-api.ts'
 import { testClock } from '../../support/clock.ts'
 import { type Entered, LEDGER_COMPANY, ledgerOf } from '../../support/money.ts'
+import { addApp } from '../../support/sent-otp.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites } from '../../support/tenancy.ts'
 
@@ -52,10 +53,7 @@ eachStore('what messages cost, in the statistics', fresh => {
     await store
       .docs('companies')
       .insert([{ _id: LEDGER_COMPANY, name: 'One', ...account, created_at: 0, rev: 0, timezone: 'UTC' }])
-    for (const _id of APPS)
-      await store
-        .docs('apps')
-        .insert([{ _id, company_id: LEDGER_COMPANY, name: _id, settings: {}, created_at: 0, rev: 0 }])
+    for (const app of APPS) await addApp(store, {}, app)
   }
 
   it('is that of the statement of each month, by app, channel and country, whatever is cut off and repeated', async () => {

@@ -18,8 +18,10 @@ import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { histories, runHistory } from '../../support/otp.arbitraries.ts'
 import { T0 } from '../../support/otp.ts'
+import { overrideDocs } from '../../support/override-docs.ts'
 import { documentOf } from '../../support/queued-otps.ts'
 import { expectedRoutes, routesIn } from '../../support/route-counts.ts'
+import { addApp } from '../../support/sent-otp.ts'
 import { type By, expectedRows, expectSameRows } from '../../support/stats.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import { interceptWrites } from '../../support/tenancy.ts'
@@ -69,14 +71,19 @@ onEmbeddedStore('statistics', fresh => {
   beforeEach(async () => {
     store = await fresh()
     clock = testClock(T0)
-    const app = { _id: APP, company_id: 'cmp_1', name: 'Shop', settings: {}, created_at: 0, rev: 0 }
-    await store.docs('apps').insert([app])
+    await addApp(store)
   })
   afterEach(closeAdmins)
 
   const newCounter = (on = store) => createStatsCounter({ store: on, clock, log })
   const count = (counter: ReturnType<typeof newCounter>, life: Life): void => {
     for (const [at, after] of life.entries()) counter.onChange(life[at - 1] ?? null, after)
+  }
+  async function countAll(lives: readonly Life[]): Promise<ReturnType<typeof newCounter>> {
+    const counter = newCounter()
+    for (const life of lives) count(counter, life)
+    await counter.settled()
+    return counter
   }
   const newSweep = (on = store) => {
     const { stats } = createStatsSweeps({ store: on, clock, log })
@@ -167,9 +174,7 @@ onEmbeddedStore('statistics', fresh => {
   it('are the same after a recount where nothing was lost, and after a second one by another sweeper', async () => {
     const lives = randomLives(100, 5)
     await insertOtps(lives)
-    const counter = newCounter()
-    for (const life of lives) count(counter, life)
-    await counter.settled()
+    await countAll(lives)
     const before = (await allHours()).map(({ by }) => by)
     await clock.advance(FINAL_MS)
     await Promise.all([sweepAll(newSweep()), sweepAll(newSweep())])
@@ -204,9 +209,7 @@ onEmbeddedStore('statistics', fresh => {
       const lives = randomLives(40, seed)
       const [last, ...others] = lives as [Life, ...Life[]]
       if (after === FINAL_MS) await insertOtps(others)
-      const counter = newCounter()
-      for (const life of others) count(counter, life)
-      await counter.settled()
+      const counter = await countAll(others)
       await store.docs('stats_progress').insert([{ _id: PROGRESS_ID, next_hour: T0, next_day: T0, rev: 1 }])
       await clock.advance(DAY_MS + after)
       await sweepAll()
@@ -255,19 +258,17 @@ onEmbeddedStore('statistics', fresh => {
   it('keep what was counted of verifications that are erased while their hour is counted again', async () => {
     const lives = randomLives(50, 15)
     await insertOtps(lives)
-    const counter = newCounter()
-    for (const life of lives) count(counter, life)
-    await counter.settled()
+    await countAll(lives)
     const toErase = lives.slice(0, 10)
-    const otps = store.docs('otps')
-    const find: typeof otps.find = async (...query) => {
-      if (toErase.length > 0) await erase(toErase.splice(0))
-      return otps.find(...query)
-    }
     await store.docs('stats_progress').insert([{ _id: PROGRESS_ID, next_hour: T0, next_day: T0, rev: 1 }])
-    const docs = ((name: 'otps') => (name === 'otps' ? { ...otps, find } : store.docs(name))) as typeof store.docs
+    const erasing = overrideDocs(store, 'otps', ({ find }) => ({
+      async find(...query) {
+        if (toErase.length > 0) await erase(toErase.splice(0))
+        return find(...query)
+      },
+    }))
     await clock.advance(FINAL_MS)
-    await sweepAll(newSweep({ ...store, docs }))
+    await sweepAll(newSweep(erasing))
     expect(toErase).to.be.empty
     await expectExact(lives)
   })
@@ -275,9 +276,7 @@ onEmbeddedStore('statistics', fresh => {
   it('of days are summed up from their hours, and are the same before and after', async () => {
     const lives = randomLives(200, 10, 30)
     await insertOtps(lives)
-    const counter = newCounter()
-    for (const life of lives) count(counter, life)
-    await counter.settled()
+    await countAll(lives)
     await clock.advance(30 * HOUR_MS)
     expect(await store.docs('stats_days').count({ _id: { $gt: '' } })).to.equal(0)
     await expectExact(lives, 'day')

@@ -129,15 +129,6 @@ onEmbeddedStore('an event', fresh => {
     expect(harness.callsOf(id)).to.have.length(1)
   })
 
-  it('of a paused endpoint is not swept', async () => {
-    await harness.control.pause('app_shop')
-    const id = await harness.emitEvent('app_shop')
-    await harness.soon(() => expectStatus(harness, id, 'held'))
-    const before = await harness.event(id)
-    await harness.passTime(60 * SECONDS)
-    expect(await harness.event(id)).to.deep.equal(before)
-  })
-
   it('keeps the result of a call when the store was away for a moment', async () => {
     const slow = hangingEndpoint()
     harness.respondWith('app_shop', slow.answers)

@@ -15,15 +15,6 @@ describe('slots', () => {
     expect([all.freeSlots(a, 2), all.freeSlots(b, 2)]).to.deep.equal([1, 1])
   })
 
-  it('are limited per company, however many apps it has', () => {
-    const all = createSlots({ maxTotal: 10, maxPerCompany: 3 })
-    const other = owner('c', 'other')
-    expect([all.take(a, 2), all.take(a, 2), all.take(b, 2), all.take(b, 2)]).to.deep.equal([true, true, true, false])
-    expect([all.freeSlots(b, 2), all.freeSlots(other, 9)]).to.deep.equal([0, 3])
-    all.release(a)
-    expect([all.freeSlots(a, 2), all.freeSlots(b, 2), all.freeSlots(other, 9)]).to.deep.equal([1, 1, 3])
-  })
-
   it('wake an app that waits when one of its calls ends, or any call if it has none under way', async () => {
     const all = createSlots({ maxTotal: 2, maxPerCompany: 2 })
     all.take(a, 1)

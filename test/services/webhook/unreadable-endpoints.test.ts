@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { atRest } from '../../../services/domain/verifications/encryption-context.ts'
+import { overrideDocs } from '../../support/override-docs.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 import { createWebhookHarness, expectStatus, SECONDS, type WebhookHarness } from '../../support/webhooks.ts'
@@ -20,19 +21,14 @@ onEmbeddedStore('an endpoint whose secret does not open for a while', fresh => {
   })
   afterEach(() => harness.stop())
 
-  const countingReads = (counted: CountersignStore): CountersignStore => ({
-    ...counted,
-    docs(name) {
-      const docs = counted.docs(name)
-      if (name !== 'webhooks') return docs
-      const get: typeof docs.get = ids => {
+  const countingReads = (counted: CountersignStore): CountersignStore =>
+    overrideDocs(counted, 'webhooks', ({ get }) => ({
+      get(ids) {
         // The sweeper asks for the endpoints whose incident goes on, and there are none.
         if (ids.length > 0) reads += 1
-        return docs.get(ids)
-      }
-      return { ...docs, get }
-    },
-  })
+        return get(ids)
+      },
+    }))
 
   const seal = (secret: string) =>
     store.docs('webhooks').modify({ _id: 'app_blog' }, { $set: { 'secrets.0.sealed': secret } })

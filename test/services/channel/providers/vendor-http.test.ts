@@ -1,13 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { ProviderFault, UnknownOutcome } from '../../../../services/channel/provider.ts'
-import {
-  callVendor,
-  faultFromStatus,
-  parseJson,
-  retryAfterMs,
-} from '../../../../services/channel/providers/vendor-http.ts'
+import { callVendor, parseJson, retryAfterMs } from '../../../../services/channel/providers/vendor-http.ts'
 import { thrownBy } from '../../../support/vendors/provider-fixtures.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -39,16 +33,6 @@ describe('an answer of a vendor', () => {
         }),
       )
     })
-  })
-
-  it("that is not 2xx is the provider's fault, except for the 504 of a gateway in between", () => {
-    const answered = (status: number) =>
-      faultFromStatus({ status, headers: {}, body: Buffer.alloc(0), json: undefined }, NOW, 'code-1')
-    for (const status of [301, 400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 599])
-      expect(answered(status))
-        .to.be.instanceOf(ProviderFault)
-        .and.to.have.property('message', `it answered ${status}, code-1`)
-    expect(answered(504)).to.be.instanceOf(UnknownOutcome)
   })
 
   it('does not hide a bug', async () => {

@@ -382,11 +382,6 @@ describe("Meta's messages", () => {
       expect(parseMessage(message)).to.deep.equal([])
     })
 
-  it('to another phone number of the same Meta app are ignored', () => {
-    const body = metaNotice([{ messages: [metaText('1', 'x')] }], { phone_number_id: '999' })
-    expect(parse(callbackOf(metaCall(CALLBACK_URL, body, APP)))).to.deep.equal([])
-  })
-
   it('are not found in notifications of other fields and products', () => {
     const change = { field: 'message_template_status_update', value: { event: 'APPROVED' } }
     for (const notice of [

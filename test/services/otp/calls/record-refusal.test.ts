@@ -2,7 +2,6 @@
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import { DAY_MS } from '../../../../infra/time.ts'
-import type { OtpCall } from '../../../../machines/calls.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import type { RefusalDoc } from '../../../../services/domain/refusals/documents.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
@@ -10,11 +9,11 @@ import { recipientIndexes } from '../../../../services/domain/verifications/look
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { rawDocuments } from '../../../support/raw-documents.ts'
+import { addApp, SERVER as by, sendCall } from '../../../support/sent-otp.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const NUMBER = '+447400998877'
-const BY = { company_id: 'cmp_a', app_id: 'app_a', mode: 'live', key_id: 'key_a', kind: 'server' } as const
 
 onEmbeddedStore('a refusal by the OTP actor', fresh => {
   const keyring = testKeyring(2, 1)
@@ -22,29 +21,15 @@ onEmbeddedStore('a refusal by the OTP actor', fresh => {
   let actor: TestActor
   beforeEach(async () => {
     store = await fresh()
-    const settings = { limits: { recipient: [{ max: 1, seconds: 600 }] }, blocked_countries: ['DE'] }
-    await store
-      .docs('apps')
-      .insert([{ _id: 'app_a', company_id: 'cmp_a', name: 'A', created_at: 0, rev: 1, settings: settings as object }])
+    await addApp(store, { limits: { recipient: [{ max: 1, seconds: 600 }] } })
     actor = await startOtpActor(store, keyring)
   })
   afterEach(() => actor.close())
 
-  const send = (recipient: string, by: OtpCall['by'] = { ...BY, mode: 'test' }) => {
-    const call: OtpCall = {
-      type: 'otp.send',
-      by,
-      otp_id: newId('otp', actor.clock.now()),
-      sealed_recipient: keyring.seal(recipient, inFlight.recipient),
-      locale: null,
-      sealed_client_ip: null,
-      claim: null,
-    }
-    return actor.ask(call)
-  }
+  const send = (recipient: string) => actor.ask(sendCall(keyring, recipient, { at: actor.clock.now() }))
   const recorded = (count: number): Promise<RefusalDoc[]> =>
     eventually(async () => {
-      const found = await store.docs('refusals').find({ app_id: 'app_a' }, { sort: { _id: 1 }, limit: 99 })
+      const found = await store.docs('refusals').find({ app_id: 'app_1' }, { sort: { _id: 1 }, limit: 99 })
       expect(found).to.have.length(count)
       return found
     })
@@ -53,12 +38,12 @@ onEmbeddedStore('a refusal by the OTP actor', fresh => {
     expect((await send(NUMBER)).kind).to.equal('verification')
     expect(await send(NUMBER)).to.include({ error: 'RateLimitExceededError' })
     const [doc] = await recorded(1)
-    const [recipient] = recipientIndexes(keyring, { app_id: 'app_a', mode: 'test' }, NUMBER)
+    const [recipient] = recipientIndexes(keyring, by, NUMBER)
     expect(doc).to.deep.include({
-      company_id: 'cmp_a',
-      app_id: 'app_a',
+      company_id: 'cmp_1',
+      app_id: 'app_1',
       mode: 'test',
-      key_id: 'key_a',
+      key_id: 'key_server',
       request_id: null,
       type: 'RateLimitExceededError',
       scope: 'recipient',
@@ -74,14 +59,13 @@ onEmbeddedStore('a refusal by the OTP actor', fresh => {
     expect(await send('+44 7400 99')).to.include({ error: 'InvalidRecipientError' })
     const [doc] = await recorded(1)
     expect(doc).to.deep.include({ type: 'InvalidRecipientError', country: null, masked: null })
-    const [recipient] = recipientIndexes(keyring, { app_id: 'app_a', mode: 'test' }, '+44740099')
+    const [recipient] = recipientIndexes(keyring, by, '+44740099')
     expect(doc?.recipient).to.equal(recipient)
   })
 
   it('of a resend concerns the recipient of its verification', async () => {
     const sent = await send(NUMBER)
     const otp_id = sent.kind === 'verification' ? sent.verification.otp_id : ''
-    const by = { ...BY, mode: 'test' } as const
     await actor.ask({ type: 'otp.resend', by, otp_id, channel: null })
     await actor.ask({ type: 'otp.resend', by, otp_id: newId('otp', 0), channel: null })
     const byType = new Map((await recorded(2)).map(doc => [doc.type, doc]))
@@ -97,7 +81,6 @@ onEmbeddedStore('a refusal by the OTP actor', fresh => {
   it('of a verify, a cancel or an exchange is not recorded, nor is what was accepted', async () => {
     const sent = await send(NUMBER)
     const otp_id = newId('otp', 0)
-    const by = { ...BY, mode: 'test' } as const
     expect(sent.kind).to.equal('verification')
     await actor.ask({ type: 'otp.cancel', by, otp_id })
     await actor.ask({ type: 'otp.verify', by, otp_id, sealed_code: keyring.seal('123456', inFlight.code) })

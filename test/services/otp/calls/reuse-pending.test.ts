@@ -1,19 +1,14 @@
 // A send that is a resend of what is pending (`reuse_pending`), where processes die and other verifications are many.
 import { expect } from 'chai'
-import { newId } from '../../../../infra/ids.ts'
-import type { OtpCall } from '../../../../machines/calls.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { CLAIM_HELD_MS } from '../../../../services/domain/verifications/claim-holds.ts'
-import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
-import { codeOf } from '../../../../services/domain/verifications/message-content.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
-import { storedOtp } from '../../../support/sent-otp.ts'
+import { addApp, SERVER as by, sendCall, storedOtp, verifyOtp } from '../../../support/sent-otp.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../../support/tenancy.ts'
 
 const RECIPIENT = '+14155550123'
-const by = { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', key_id: 'key_server', kind: 'server' } as const
 
 onEmbeddedStore('a send while a verification of the recipient is pending', fresh => {
   const keyring = testKeyring()
@@ -21,10 +16,7 @@ onEmbeddedStore('a send while a verification of the recipient is pending', fresh
   const actors: TestActor[] = []
   beforeEach(async () => {
     store = await fresh()
-    const settings = { reuse_pending: true, resend_cooldown_seconds: [0] }
-    await store
-      .docs('apps')
-      .insert([{ _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings, created_at: 0, rev: 0 }])
+    await addApp(store, { reuse_pending: true, resend_cooldown_seconds: [0] })
   })
   afterEach(() => Promise.all(actors.splice(0).map(actor => actor.close())))
 
@@ -38,9 +30,7 @@ onEmbeddedStore('a send while a verification of the recipient is pending', fresh
   const send = async (actor: TestActor, idempotency = ''): Promise<string> =>
     (await answerOf(actor, idempotency)).otp_id
   const approve = async (actor: TestActor, otp_id: string): Promise<void> => {
-    const code = codeOf(keyring, (await storedOtp(store, otp_id)).context)
-    const sealed_code = keyring.seal(code, inFlight.code)
-    expect(await actor.ask({ type: 'otp.verify', by, otp_id, sealed_code })).to.include({ matched: true })
+    expect(await verifyOtp(actor, { store, keyring }, otp_id)).to.include({ matched: true })
   }
   const joinedTo = async (otp_id: string) =>
     ((await storedOtp(store, otp_id)).context.joined ?? []).map(one => one.otp_id)
@@ -69,15 +59,7 @@ onEmbeddedStore('a send while a verification of the recipient is pending', fresh
     const actor = await start(store)
     const otp_id = await send(actor)
     await actor.clock.advance(1)
-    const call: OtpCall = {
-      type: 'otp.send',
-      by,
-      otp_id: newId('otp', actor.clock.now()),
-      sealed_recipient: keyring.seal(RECIPIENT, inFlight.recipient),
-      locale: null,
-      sealed_client_ip: null,
-      claim: null,
-    }
+    const call = sendCall(keyring, RECIPIENT, { at: actor.clock.now() })
     const first = await actor.ask(call, 'call')
     await approve(actor, otp_id)
     const again = await actor.ask(call, 'call')

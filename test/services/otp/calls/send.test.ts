@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { CallTimeout } from '../../../../infra/broker/broker.ts'
 import { newId } from '../../../../infra/ids.ts'
 import { Unavailable } from '../../../../infra/unavailable.ts'
-import type { CallOf, OtpCall } from '../../../../machines/calls.ts'
+import type { CallOf, Identity, OtpCall } from '../../../../machines/calls.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
 import { solutionOf } from '../../../support/challenges.ts'
@@ -10,8 +10,10 @@ import { eventually } from '../../../support/eventually.ts'
 import { CACHE_TTL_MS } from '../../../support/flow.ts'
 import { createGate } from '../../../support/gate.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
+import { overrideDocs } from '../../../support/override-docs.ts'
+import { addApp, SERVER, sendCall } from '../../../support/sent-otp.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
-import { testKeyring } from '../../../support/tenancy.ts'
+import { interceptWrites, testKeyring } from '../../../support/tenancy.ts'
 
 /** The tallies of a number's country and range are read together. */
 const RANGE_AND_COUNTRY_READS = 1
@@ -23,34 +25,17 @@ onEmbeddedStore('a send', fresh => {
   let actor: TestActor
   beforeEach(async () => {
     store = await fresh()
-    await store.docs('apps').insert([
-      {
-        _id: 'app_a',
-        company_id: 'cmp_a',
-        name: 'A',
-        created_at: 0,
-        rev: 1,
-        settings: { limits: { recipient: [{ max: 2, seconds: 600 }] } },
-      },
-    ])
+    await addApp(store, { limits: { recipient: [{ max: 2, seconds: 600 }] } })
     actor = await startOtpActor(store, keyring)
   })
   afterEach(() => actor.close())
 
-  const call = (more: Partial<CallOf<'otp.send'>> = {}): OtpCall => ({
-    type: 'otp.send',
-    by: { company_id: 'cmp_a', app_id: 'app_a', mode: 'test', key_id: 'key_a', kind: 'server' },
-    otp_id: newId('otp', actor.clock.now()),
-    sealed_recipient: keyring.seal('+447911123456', inFlight.recipient),
-    locale: null,
-    sealed_client_ip: null,
-    claim: null,
-    ...more,
-  })
+  const call = (more: Partial<CallOf<'otp.send'>> = {}): OtpCall =>
+    sendCall(keyring, '+447911123456', { at: actor.clock.now(), ...more })
   /** The second delivery takes from no limit. */
   const withoutLimit = (answer: object | undefined) => ({ ...answer, limit: null })
   const stored = async () =>
-    (await store.docs('otps').find({ app_id: 'app_a' }, { sort: { _id: -1 }, limit: 9 })).length
+    (await store.docs('otps').find({ app_id: 'app_1' }, { sort: { _id: -1 }, limit: 9 })).length
 
   it('makes one verification when its call is delivered twice', async () => {
     for (const [nth, claim] of [null, CLAIM].entries()) {
@@ -63,9 +48,9 @@ onEmbeddedStore('a send', fresh => {
   })
 
   it('whose call is delivered twice is not refused by the challenge that it has spent itself', async () => {
-    await store.docs('apps').modify({ _id: 'app_a' }, { $set: { settings: { publishable_challenge: 'always' } } })
+    await store.docs('apps').modify({ _id: 'app_1' }, { $set: { settings: { publishable_challenge: 'always' } } })
     await actor.clock.advance(CACHE_TTL_MS)
-    const by = { company_id: 'cmp_a', app_id: 'app_a', mode: 'test', key_id: 'key_p', kind: 'publishable' } as const
+    const by: Identity = { ...SERVER, key_id: 'key_device', kind: 'publishable' }
     for (const claim of [null, CLAIM]) {
       const asked = await actor.ask(call({ by, claim }))
       const challenge_solution = solutionOf({ body: asked })
@@ -85,22 +70,17 @@ onEmbeddedStore('a send', fresh => {
     const other = keyring.seal('+447911123457', inFlight.recipient)
     expect((await actor.ask(call({ claim: CLAIM, sealed_recipient: other }))).kind).to.equal('verification')
     expect(await stored()).to.equal(3)
-    const apps = [...(await store.docs('counters').get(['app_a:test:without_ip:server'])).values()]
+    const apps = [...(await store.docs('counters').get(['app_1:test:without_ip:server'])).values()]
     expect(apps[0]?.windows.s60?.count).to.equal(3)
   })
 
   it('of a login that does not wait any longer leaves nothing, because its code is dead', async () => {
     const { released, release } = createGate()
-    const slow = {
-      ...store,
-      docs: (name: 'counters') =>
-        new Proxy(store.docs(name), {
-          get: (docs, method: 'get') =>
-            name !== 'counters'
-              ? docs[method]
-              : (...given: Parameters<typeof docs.get>) => released.then(() => docs[method](...given)),
-        }),
-    } as CountersignStore
+    const slow = overrideDocs(store, 'counters', ({ get, insert, update }) => ({
+      get: ids => released.then(() => get(ids)),
+      insert: docs => released.then(() => insert(docs)),
+      update: updates => released.then(() => update(updates)),
+    }))
     const late = await startOtpActor(slow, keyring)
     const otp_id = newId('msg', late.clock.now())
     const sealed_code = keyring.seal('482913', inFlight.code)
@@ -112,7 +92,7 @@ onEmbeddedStore('a send', fresh => {
     release()
     await eventually(async () => expect(await claimed()).to.equal(0))
     expect(await stored()).to.equal(0)
-    const counted = [...(await store.docs('counters').get(['app_a:test:hooks'])).values()]
+    const counted = [...(await store.docs('counters').get(['app_1:test:hooks'])).values()]
     expect(counted[0]?.windows.s60?.count ?? 0).to.equal(0)
     await late.close()
   })
@@ -179,22 +159,13 @@ onEmbeddedStore('a send', fresh => {
   }: {
     onRead?(): void
     onCount?(): void
-  }): CountersignStore => ({
-    ...store,
-    docs(name) {
-      const docs = store.docs(name)
-      return {
-        ...docs,
-        async get(...args) {
-          if (name === 'fraud_tallies') onRead()
-          return docs.get(...args)
-        },
-        async insert(inserted) {
-          const answers = await docs.insert(inserted)
-          if (name === 'counters') onCount()
-          return answers
-        },
-      }
-    },
-  })
+  }): CountersignStore => {
+    const counted = interceptWrites(store, { after: call => call === 'counters.insert' && onCount() })
+    return overrideDocs(counted, 'fraud_tallies', ({ get }) => ({
+      async get(...args) {
+        onRead()
+        return get(...args)
+      },
+    }))
+  }
 })

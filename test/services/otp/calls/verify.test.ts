@@ -3,12 +3,14 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { Unavailable } from '../../../../infra/unavailable.ts'
 import type { OtpAnswer } from '../../../../machines/calls.ts'
+import type { LimitRule } from '../../../../machines/settings.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
 import { codeOf } from '../../../../services/domain/verifications/message-content.ts'
 import { wrongCode } from '../../../support/flow.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { propertyRuns } from '../../../support/property-runs.ts'
+import { addApp, SERVER, storedOtp } from '../../../support/sent-otp.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../../support/tenancy.ts'
 
@@ -30,8 +32,7 @@ onEmbeddedStore('guesses for one recipient', fresh => {
   beforeEach(async () => {
     store = await fresh()
     const limits = { recipient_verify: [{ max: MAX_WRONG, seconds: 3600 }], recipient: [{ max: 100, seconds: 600 }] }
-    const app = { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: { limits }, created_at: 0, rev: 0 }
-    await store.docs('apps').insert([app])
+    await addApp(store, { limits })
     overtake = null
     broken = null
     let changed = false
@@ -55,16 +56,10 @@ onEmbeddedStore('guesses for one recipient', fresh => {
 
   const send = async (recipient = '+14155550123'): Promise<{ otp_id: string; code: string }> => {
     const { otp_id } = await actor.send({ company: 'cmp_1', app: 'app_1', recipient })
-    const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
-    return { otp_id, code: doc ? codeOf(keyring, doc.context) : '' }
+    return { otp_id, code: codeOf(keyring, (await storedOtp(store, otp_id)).context) }
   }
   const verify = (otp_id: string, code: string, by = actor): Promise<OtpAnswer> =>
-    by.ask({
-      type: 'otp.verify',
-      by: { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', key_id: 'key_server', kind: 'server' },
-      otp_id,
-      sealed_code: keyring.seal(code, inFlight.code),
-    })
+    by.ask({ type: 'otp.verify', by: SERVER, otp_id, sealed_code: keyring.seal(code, inFlight.code) })
   const resultOf = (answer: OtpAnswer): string =>
     answer.kind === 'verified'
       ? answer.status
@@ -77,8 +72,14 @@ onEmbeddedStore('guesses for one recipient', fresh => {
     for (let nth = 0; nth < count; nth += 1) started.push(await send())
     return started
   }
-  const fillLimit = async (): Promise<void> => {
-    for (const { otp_id, code } of await sendMany(MAX_WRONG)) await verify(otp_id, wrongCode(code))
+  const setVerifyLimit = (rules: LimitRule[]) =>
+    store.docs('apps').modify({ _id: 'app_1' }, { $set: { 'settings.limits.recipient_verify': rules } })
+  /** `beforeLastMs`: so that the first one is out before the lock ends that begins with the last one. */
+  const fillLimit = async (beforeLastMs = 0): Promise<void> => {
+    for (const [nth, { otp_id, code }] of (await sendMany(MAX_WRONG)).entries()) {
+      if (nth === MAX_WRONG - 1) await actor.clock.advance(beforeLastMs)
+      await verify(otp_id, wrongCode(code))
+    }
   }
   /** The sorted results of the same guess, asked of all processes at once. */
   const verifyEverywhere = async (otp_id: string, code: string): Promise<string[]> => {
@@ -88,7 +89,7 @@ onEmbeddedStore('guesses for one recipient', fresh => {
 
   /** What another process does: it compares codes until this many were wrong. */
   const guessMeanwhile = async (otp_id: string, wrong_codes: number): Promise<void> => {
-    const rev = (await store.docs('otps').get([otp_id])).get(otp_id)?.rev ?? 0
+    const { rev } = await storedOtp(store, otp_id)
     await store.docs('otps').change([{ _id: otp_id, rev, update: { $set: { 'context.wrong_codes': wrong_codes } } }])
   }
 
@@ -114,12 +115,7 @@ onEmbeddedStore('guesses for one recipient', fresh => {
   })
 
   it('are refused also as the first while the lock lasts, although the counts of the limit have slid out', async () => {
-    const started = await sendMany(MAX_WRONG)
-    for (const [nth, { otp_id, code }] of started.entries()) {
-      // The first one is out before the lock ends that begins with the last one.
-      if (nth === MAX_WRONG - 1) await actor.clock.advance(HOUR_MS / 10)
-      await verify(otp_id, wrongCode(code))
-    }
+    await fillLimit(HOUR_MS / 10)
     await actor.clock.advance(HOUR_MS - 2 * MINUTE_MS)
     for (const { otp_id, code } of await sendMany(MAX_WRONG))
       expect(resultOf(await verify(otp_id, wrongCode(code)))).to.equal('pending')
@@ -180,12 +176,7 @@ onEmbeddedStore('guesses for one recipient', fresh => {
 
   it('are compared once for a new verification while only the lock refuses, because the counts have slid out', async () => {
     // A counting window ends in a minute. An hour after its end nothing of it counts, but the lock lasts an hour from the last wrong code.
-    const started = await sendMany(MAX_WRONG)
-    for (const [nth, { otp_id, code }] of started.entries()) {
-      // The first one is out before the lock ends that begins with the last one.
-      if (nth === MAX_WRONG - 1) await actor.clock.advance(HOUR_MS / 10)
-      await verify(otp_id, wrongCode(code))
-    }
+    await fillLimit(HOUR_MS / 10)
     await actor.clock.advance(HOUR_MS - MINUTE_MS)
     const { otp_id, code } = await send()
     // The first guess takes a place in the limit, loses its race to another guess, and is then an ordinary guess.
@@ -195,13 +186,10 @@ onEmbeddedStore('guesses for one recipient', fresh => {
   })
 
   it('lock for the time of the rule that is full, not for that of a longer one with room', async () => {
-    const recipient_verify = [
+    await setVerifyLimit([
       { max: MAX_WRONG, seconds: 3600 },
       { max: MAX_WRONG + 1, seconds: 86_400 },
-    ]
-    await store
-      .docs('apps')
-      .modify({ _id: 'app_1' }, { $set: { 'settings.limits.recipient_verify': recipient_verify } })
+    ])
     const lock = async (): Promise<number> => {
       const counters = await store.docs('counters').find({}, { sort: { _id: 1 }, limit: 10 })
       return Math.max(...counters.map(({ locked_until = 0 }) => locked_until - actor.clock.now()))
@@ -252,10 +240,7 @@ onEmbeddedStore('guesses for one recipient', fresh => {
   })
 
   it('are answered when they are wrong, even if the recipient cannot be locked', async () => {
-    const recipient_verify = [{ max: 1, seconds: 3600 }]
-    await store
-      .docs('apps')
-      .modify({ _id: 'app_1' }, { $set: { 'settings.limits.recipient_verify': recipient_verify } })
+    await setVerifyLimit([{ max: 1, seconds: 3600 }])
     const { otp_id, code } = await send()
     broken = 'counters.update'
     expect(await verify(otp_id, wrongCode(code))).to.include({ kind: 'verified', matched: false, attempts_left: 4 })

@@ -1,15 +1,15 @@
 // The fraud guard in two processes on one store, against a fraudster who spreads sends over both.
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
-import type { OtpAnswer } from '../../../../machines/calls.ts'
+import type { Identity, OtpAnswer } from '../../../../machines/calls.ts'
 import type { Channel } from '../../../../machines/channels.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { forgetNumber } from '../../../../services/domain/fraud/numbers.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
-import { codeOf } from '../../../../services/domain/verifications/message-content.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
+import { addApp, SERVER as by, sendCall, verifyOtp } from '../../../support/sent-otp.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
@@ -18,15 +18,13 @@ const MINUTE = 60_000
 
 onEmbeddedStore('the fraud guard of several processes', fresh => {
   const keyring = testKeyring()
-  const by = { company_id: 'cmp_a', app_id: 'app_a', mode: 'test', key_id: 'key_a', kind: 'server' } as const
-  const byDevice = { ...by, key_id: 'key_b', kind: 'publishable' } as const
+  const byDevice: Identity = { ...by, key_id: 'key_device', kind: 'publishable' }
   let store: CountersignStore
   let actors: TestActor[]
   beforeEach(async () => {
     store = await fresh()
     const limits = { app_without_client_ip: PLENTY, recipient: PLENTY, recipient_messages: PLENTY }
-    const app = { _id: 'app_a', company_id: 'cmp_a', name: 'A', created_at: 0, rev: 1 }
-    await store.docs('apps').insert([{ ...app, settings: { limits, fraud_guard: { mode: 'on' } } }])
+    await addApp(store, { limits, fraud_guard: { mode: 'on' } })
     actors = [await startOtpActor(store, keyring), await startOtpActor(store, keyring)]
   })
   afterEach(() => Promise.all(actors.map(actor => actor.close())))
@@ -35,29 +33,13 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     for (const { clock } of actors) await clock.advance(ms)
   }
   const at = (nth: number): TestActor => actors[nth % actors.length] as TestActor
-  const send = ({ ask, clock }: TestActor, number: string, key: typeof by | typeof byDevice = by): Promise<OtpAnswer> =>
-    ask({
-      type: 'otp.send',
-      by: key,
-      otp_id: newId('otp', clock.now()),
-      locale: null,
-      sealed_client_ip: null,
-      claim: null,
-      sealed_recipient: keyring.seal(number, inFlight.recipient),
-    })
+  const send = ({ ask, clock }: TestActor, number: string, key = by): Promise<OtpAnswer> =>
+    ask(sendCall(keyring, number, { by: key, at: clock.now() }))
   const resultOf = (answer: OtpAnswer): string => (answer.kind === 'refused' ? (answer.scope ?? answer.error) : 'sent')
-  async function verify({ ask }: TestActor, answer: OtpAnswer, key: typeof by | typeof byDevice = by): Promise<void> {
+  async function verify(actor: TestActor, answer: OtpAnswer, key = by): Promise<void> {
     if (answer.kind !== 'verification') throw new Error(`not sent: ${JSON.stringify(answer)}`)
     const { otp_id } = answer.verification
-    const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
-    if (!doc) throw new Error('the verification is gone')
-    const verified = await ask({
-      type: 'otp.verify',
-      by: key,
-      otp_id,
-      sealed_code: keyring.seal(codeOf(keyring, doc.context), inFlight.code),
-    })
-    expect(verified).to.include({ kind: 'verified', matched: true })
+    expect(await verifyOtp(actor, { store, keyring }, otp_id, key)).to.include({ kind: 'verified', matched: true })
   }
   const numberInBlock = (nth: number): string => `+44740012${String(nth * 101).padStart(4, '0')}`
   let again = 0
@@ -70,6 +52,12 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
         expect(resultOf(await send(actor, numberInBlock(again)))).to.equal(result)
       }
     })
+
+  const pumpBlock = async (): Promise<void> => {
+    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
+    await advance(3 * MINUTE)
+    await expectEverywhere('fraud_guard')
+  }
 
   it('refuses a resend by every channel that can cost money', async () => {
     const [first, ...others] = Array.from({ length: 24 }, (_, nth) => numberInBlock(nth))
@@ -86,22 +74,14 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
   it('counts no message with a code of its caller, and refuses one to a number that is pumped', async () => {
     const sendMessage = ({ ask, clock }: TestActor, number: string): Promise<OtpAnswer> =>
       ask({
-        type: 'otp.send',
-        by,
-        otp_id: newId('msg', clock.now()),
-        locale: null,
-        sealed_client_ip: null,
-        claim: null,
-        sealed_recipient: keyring.seal(number, inFlight.recipient),
+        ...sendCall(keyring, number, { otp_id: newId('msg', clock.now()) }),
         sealed_code: keyring.seal('482913', inFlight.code),
       })
     for (let nth = 0; nth < 48; nth += 1)
       expect(resultOf(await sendMessage(at(nth), numberInBlock(nth % 24)))).to.equal('sent')
     await advance(3 * MINUTE)
     expect(await store.docs('fraud_tallies').find({}, { sort: { _id: 1 }, limit: 1 })).to.deep.equal([])
-    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
-    await advance(3 * MINUTE)
-    await expectEverywhere('fraud_guard')
+    await pumpBlock()
     expect(resultOf(await sendMessage(at(0), numberInBlock(1)))).to.equal('fraud_guard')
   })
 
@@ -118,7 +98,7 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     const counted = () =>
       eventually(async () => {
         await advance(5_000)
-        const doc = (await store.docs('fraud_tallies').get(['app_a:test:publishable:all numbers']))
+        const doc = (await store.docs('fraud_tallies').get(['app_1:test:publishable:all numbers']))
           .values()
           .next().value
         const sum = (what: 'sent' | 'verified') => doc?.state.days.reduce((total, day) => total + day[what], 0)
@@ -131,7 +111,7 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     await Promise.all(actors.map(actor => actor.close()))
     const app_publishable = [{ max: 12, seconds: 60 }]
     const limits = { app_without_client_ip: PLENTY, recipient: PLENTY, recipient_messages: PLENTY, app_publishable }
-    await store.docs('apps').modify({ _id: 'app_a' }, { $set: { settings: { limits, fraud_guard: { mode: 'on' } } } })
+    await store.docs('apps').modify({ _id: 'app_1' }, { $set: { settings: { limits, fraud_guard: { mode: 'on' } } } })
     actors = await Promise.all([1, 2, 3, 4].map(() => startOtpActor(store, keyring)))
     let sent = 0
     for (let nth = 0; nth < 60; nth += 1) {
@@ -154,9 +134,7 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     (await store.docs('fraud_blocks').find({}, { sort: { _id: 1 }, limit: 99 })).flatMap(({ state }) => state.numbers)
 
   it('stores no complete number, nor anything in a block by which its numbers could be matched with verifications, or guessed', async () => {
-    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
-    await advance(3 * MINUTE)
-    await expectEverywhere('fraud_guard')
+    await pumpBlock()
     const kept = await eventually(async () => {
       const all = await Promise.all([
         store.docs('fraud_tallies').find({}, { sort: { _id: 1 }, limit: 99 }),
@@ -182,9 +160,7 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
   })
 
   it('counts a block anew under a new data key, and an erasure finds it under both keys', async () => {
-    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
-    await advance(3 * MINUTE)
-    await expectEverywhere('fraud_guard')
+    await pumpBlock()
     const elapsed = (actors[0]?.clock.now() ?? 0) - testClock().now()
     await Promise.all(actors.map(actor => actor.close()))
     actors = [await startOtpActor(store, testKeyring(2, 1)), await startOtpActor(store, testKeyring(2, 1))]

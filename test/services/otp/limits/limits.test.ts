@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import type { Limit } from '../../../../machines/quotas.ts'
+import type { Limit, Quota } from '../../../../machines/quotas.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createLimits } from '../../../../services/otp/limits/limits.ts'
+import { reserve } from '../../../../services/otp/reservation.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
 
@@ -46,14 +47,6 @@ eachStore('limits', fresh => {
     expect(await granted([take(one), take(one)])).to.equal(1)
   })
 
-  it('can be read without counting', async () => {
-    const { take, peek } = shared()
-    const one = counted(1)
-    for (let looks = 0; looks < 3; looks += 1) expect((await peek(one)).granted).to.equal(true)
-    await take(one)
-    expect((await peek(one)).granted).to.equal(false)
-  })
-
   it('can be locked for longer than their rules reach', async () => {
     const { take, peek, lock } = shared()
     const two = counted(2, 10)
@@ -82,26 +75,29 @@ eachStore('limits', fresh => {
     expect(again?.purge_at).to.deep.equal(new Date(clock.now() + 6 * 86_400_000))
   })
 
-  it('say which of their full rules is the longest', async () => {
-    const { take, waits } = shared()
-    const rules = [
-      { max: 2, seconds: 60 },
-      { max: 3, seconds: 600 },
-      { max: 2, seconds: 10 },
-    ]
-    const longest = async () => (await waits({ key: 'three', rules })).full_rule_ms
-    const seen = [await longest()]
-    for (const wait of [0, 0, 60_000 * 2]) {
-      await clock.advance(wait)
-      await take({ key: 'three', rules })
-      seen.push(await longest())
-    }
-    expect(seen).to.deep.equal([0, 0, 60_000, 600_000])
-  })
-
   it('count each key on its own, and grant everything without a rule', async () => {
     const { take } = shared()
     expect(await granted([counted(1), counted(1)].map(take))).to.equal(2)
     expect(await granted(Array.from({ length: 20 }, () => take({ key: 'free', rules: [] })))).to.equal(20)
+  })
+
+  const recipient = (key: string): Quota => ({ scope: 'recipient', key, rules: [{ max: 1, seconds: 600 }] })
+  const app: Quota = { scope: 'app', key: 'app', rules: [{ max: 3, seconds: 600 }] }
+  const scopeOf = async (reservation: ReturnType<typeof reserve>) => (await reservation).refusal?.scope ?? 'granted'
+
+  it('refuse a reservation by the first that is full, even if this process only knew of a later one', async () => {
+    const [here, there] = [shared(), shared()]
+    for (const key of ['ada', 'bob', 'eve']) await reserve(there, [recipient(key), app])
+    expect(await scopeOf(reserve(here, [recipient('joe'), app]))).to.equal('app')
+    expect(await scopeOf(reserve(here, [recipient('ada'), app]))).to.equal('recipient')
+  })
+
+  it('count a reservation once for two quotas of one counter and one length, and both must allow it', async () => {
+    const counted = shared()
+    const strict: Quota = { ...app, rules: [{ max: 2, seconds: 600 }] }
+    const scopes = ['granted', 'granted', 'app']
+    for (const scope of scopes) expect(await scopeOf(reserve(counted, [app, strict]))).to.equal(scope)
+    expect(await scopeOf(reserve(counted, [app]))).to.equal('granted')
+    expect(await scopeOf(reserve(counted, [app]))).to.equal('app')
   })
 })

@@ -15,6 +15,7 @@ import {
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { overrideDocs } from '../../../support/override-docs.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 
 /** More than fit into one chunk. */
@@ -36,19 +37,12 @@ onEmbeddedStore('the current address classifier', fresh => {
   it('sees a new version of a list within five seconds, and reads each version once', async () => {
     const store = await fresh()
     let read = 0
-    const { docs } = store
-    const counting: CountersignStore = {
-      ...store,
-      docs: name => {
-        const plain = docs(name)
-        if (name !== 'ip_chunks') return plain
-        const get: typeof plain.get = ids => {
-          read += 1
-          return plain.get(ids)
-        }
-        return { ...plain, get }
+    const counting = overrideDocs(store, 'ip_chunks', ({ get }) => ({
+      get(ids) {
+        read += 1
+        return get(ids)
       },
-    }
+    }))
     await put(store, ['8.8.8.8'])
     const { view, at } = open(counting)
     expect((await view())('8.8.8.8')).to.equal('abusive')
@@ -67,24 +61,15 @@ onEmbeddedStore('the current address classifier', fresh => {
     const [old, next] = [manyRanges(MANY), manyRanges(MANY, 12)]
     await put(store, old)
     let swapped = false
-    const { docs } = store
-    const interrupted: CountersignStore = {
-      ...store,
-      docs: name => {
-        const plain = docs(name)
-        if (name !== 'ip_lists') return plain
-        return {
-          ...plain,
-          // Replaces the list after it was read and before its chunks are.
-          find: async (...asked) => {
-            const found = await plain.find(...asked)
-            if (!swapped) await put(store, next)
-            swapped = true
-            return found
-          },
-        }
+    const interrupted = overrideDocs(store, 'ip_lists', ({ find }) => ({
+      // Replaces the list after it was read and before its chunks are.
+      async find(...asked) {
+        const found = await find(...asked)
+        if (!swapped) await put(store, next)
+        swapped = true
+        return found
       },
-    }
+    }))
     const view = await open(interrupted).view()
     expect(new Set(old.map(view))).to.deep.equal(new Set([null]))
     expect(new Set(next.map(view))).to.deep.equal(new Set(['abusive']))
@@ -108,14 +93,7 @@ onEmbeddedStore('the current address classifier', fresh => {
     const store = await fresh()
     await put(store, ['8.8.8.8'])
     let slow = Promise.resolve()
-    const { docs } = store
-    const slowly: CountersignStore = {
-      ...store,
-      docs: name => {
-        const plain = docs(name)
-        return name === 'ip_chunks' ? { ...plain, get: ids => slow.then(() => plain.get(ids)) } : plain
-      },
-    }
+    const slowly = overrideDocs(store, 'ip_chunks', ({ get }) => ({ get: ids => slow.then(() => get(ids)) }))
     const { view, at, captured } = open(slowly)
     await view()
     await put(store, ['9.9.9.9'])
@@ -149,14 +127,10 @@ onEmbeddedStore('the current address classifier', fresh => {
     const store = await fresh()
     await put(store, ['8.8.8.8'])
     const away = () => Promise.reject(new Unavailable('the store is away'))
-    let get: typeof away | null = away
-    const { docs } = store
-    const { view } = open({
-      ...store,
-      docs: name => (name === 'ip_chunks' ? { ...docs(name), get: ids => get?.() ?? docs(name).get(ids) } : docs(name)),
-    })
+    let isAway = true
+    const { view } = open(overrideDocs(store, 'ip_chunks', ({ get }) => ({ get: ids => (isAway ? away() : get(ids)) })))
     expect(await view().catch((error: unknown) => error)).to.be.instanceOf(Unavailable)
-    get = null
+    isAway = false
     expect((await view())('8.8.8.8')).to.equal('abusive')
   })
 
