@@ -397,3 +397,12 @@ export async function expectAccessible(page: Page): Promise<void> {
   const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
   expect(overflow, `${page.url()} scrolls sideways`).to.be.at.most(0)
 }
+
+/** The same in each of the looks. In: a page that looks as one does by default, and does again afterwards. */
+export async function expectAccessibleInEveryLook(page: Page): Promise<void> {
+  for (const { theme, size } of LOOKS.toReversed()) {
+    await page.emulateMedia({ colorScheme: theme })
+    await page.setViewportSize(SIZES[size])
+    await expectAccessible(page)
+  }
+}
