@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { MongoClient } from 'mongodb'
 import { MONGODB_URL } from '../support/engines.ts'
 
-export type Reading = Record<string, number>
+type Reading = Record<string, number>
 
 export interface Usage {
   /** Milliseconds of processor time, by process or engine. */

@@ -4,7 +4,13 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import type { Locator, Page, Request } from 'playwright-core'
 import { type Caller, createCaller, refusal } from '../support/api-caller.ts'
-import { describeInBrowser, expectAccessibleInEveryLook, forgetProof, type ShopViewer } from '../support/browser.ts'
+import {
+  describeInBrowser,
+  expectAccessibleInEveryLook,
+  forgetProof,
+  type ShopViewer,
+  saveSettings,
+} from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
 import { createGate } from '../support/gate.ts'
@@ -21,12 +27,6 @@ async function pump(caller: Caller, count: number): Promise<void> {
 
 /** Those of the last two minutes count half: from twenty on the guard would refuse. */
 const PUMPED = 24
-
-async function save(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Save', exact: true }).click()
-  await page.getByText('Saved. Every process uses it within 5 seconds.').last().waitFor()
-  await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' })
-}
 
 const limit = (page: Page, name: string): Locator => page.getByRole('group', { name, exact: true })
 
@@ -138,7 +138,7 @@ describeInBrowser('the screen of limits and fraud', open => {
     await expectAccessibleInEveryLook(page)
     await sends.getByLabel('At most').fill('1')
     await sends.getByLabel('in', { exact: true }).fill('1h 30 min')
-    await save(page)
+    await saveSettings(page)
     expect(await sends.getByLabel('in', { exact: true }).inputValue()).to.equal('1h 30 min')
     const { limits } = (await admin('GET', `/apps/${app}`)).body.settings
     expect(limits.recipient).to.deep.equal([{ max: 1, seconds: 5_400 }])
@@ -177,7 +177,7 @@ describeInBrowser('the screen of limits and fraud', open => {
     await page.getByText('Must be an amount, such as 25 or 0.50.').waitFor()
     await expectAccessibleInEveryLook(page)
     await page.getByLabel('United States, a day').fill('25')
-    await save(page)
+    await saveSettings(page)
     const { settings } = (await admin('GET', `/apps/${app}`)).body
     expect(settings.spend_caps).to.deep.equal({ US: 25_000_000, '*': 500_000 })
     expect(settings.allowed_countries).to.deep.equal(['US', 'BR'])
@@ -201,7 +201,7 @@ describeInBrowser('the screen of limits and fraud', open => {
     await page.getByRole('list', { name: 'Blocked countries' }).getByRole('button', { name: 'Remove Brazil' }).click()
     await page.getByRole('button', { name: 'Block', exact: true }).and(focused).waitFor()
     await page.getByLabel('Every country').check()
-    await save(page)
+    await saveSettings(page)
     const after = (await admin('GET', `/apps/${app}`)).body.settings
     expect(after.spend_caps).to.deep.equal({ '*': 500_000 })
     expect([after.allowed_countries, after.blocked_countries]).to.deep.equal([null, []])

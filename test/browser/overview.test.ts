@@ -65,20 +65,22 @@ const untilCounted = ({ admin, app }: Pick<ShopViewer, 'admin' | 'app'>, started
     expect({ started: sum('started'), refused: sum('refused') }).to.deep.equal({ started, refused })
   })
 
+const SMS = {
+  channel: 'sms',
+  country: 'DE',
+  provider: 'main-sms',
+  started: 1,
+  delivered: 1,
+  approved: 1,
+  seconds: 20,
+}
+
 /** Live: twice as many sends in the last 24 hours as before, with WhatsApp in Brazil beside SMS in Germany. Test: ten by email. */
 async function addHistory({ countersign, app }: ShopViewer): Promise<void> {
   const { store } = countersign.engines
   const now = Date.now()
   const own = { app, now, hours: 47 }
-  const sms = {
-    channel: 'sms',
-    country: 'DE',
-    provider: 'main-sms',
-    started: 2,
-    delivered: 2,
-    approved: 1,
-    seconds: 20,
-  }
+  const sms = { ...SMS, started: 2, delivered: 2 }
   const whatsapp = { ...sms, channel: 'whatsapp', country: 'BR', provider: 'cloud', approved: 2, seconds: 12 }
   const email = { ...sms, channel: 'email', country: '?', provider: 'mail', started: 1, delivered: 1 }
   await addStatsHistory(store, { ...own, traffic: (_, ago) => (ago < 24 ? [sms, whatsapp] : [sms]) })
@@ -111,20 +113,11 @@ describeInBrowser('the overview', open => {
 
   it('says of an app that was quiet for 30 days that nothing was sent in them', async () => {
     const { page, countersign, app } = await openShop(open)
-    const sms = {
-      channel: 'sms',
-      country: 'DE',
-      provider: 'main-sms',
-      started: 1,
-      delivered: 1,
-      approved: 1,
-      seconds: 20,
-    }
     await addStatsHistory(countersign.engines.store, {
       app,
       now: Date.now(),
       hours: 36 * 24,
-      traffic: (_, ago) => (ago > 35 * 24 ? [sms] : []),
+      traffic: (_, ago) => (ago > 35 * 24 ? [SMS] : []),
     })
     await page.goto('/overview?range=30d&mode=both')
     await page.getByText('Nothing was sent here in the last 30 days.', { exact: true }).waitFor()

@@ -8,6 +8,7 @@ import {
   expectAccessibleInEveryLook,
   type PageOptions,
   type ShopViewer,
+  saveSettings,
 } from '../support/browser.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
 import { storeFacts } from '../support/route-facts.ts'
@@ -20,12 +21,6 @@ const orderOf = (list: Locator): Promise<string[]> => list.locator('b').allTextC
 const rowOf = (list: Locator, channel: string): Locator => list.getByRole('listitem').filter({ hasText: channel })
 
 const defaultOrder = (page: Page): Locator => page.getByRole('list', { name: 'Default order', exact: true })
-
-async function save(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Save', exact: true }).click()
-  await page.getByText('Saved. Every process uses it within 5 seconds.').last().waitFor()
-  await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' })
-}
 
 /** The channel of a send, once every process has the saved settings. */
 async function channelOfSend({ clock, countersign, serverKey }: ShopViewer, recipient: string): Promise<string> {
@@ -45,7 +40,7 @@ describeInBrowser('the routing screen', open => {
     await page.getByRole('button', { name: 'Add country' }).click()
     const list = page.getByRole('list', { name: 'Order for Brazil' })
     await rowOf(list, 'WhatsApp').getByRole('button', { name: 'Move up' }).click()
-    await save(page)
+    await saveSettings(page)
     expect(await orderOf(list)).to.deep.equal(['WhatsApp', 'SMS', 'Telegram', 'Email'])
     await expectAccessibleInEveryLook(page)
     expect(await channelOfSend(viewer, BRAZILIAN)).to.equal('whatsapp')
@@ -87,7 +82,7 @@ describeInBrowser('the routing screen, as it is used', open => {
     await rowOf(list, 'SMS').getByRole('button', { name: 'Leave out' }).click()
     await page.getByRole('button', { name: 'Add SMS' }).press('Enter')
     expect(await orderOf(list)).to.deep.equal(['Email', 'WhatsApp', 'Telegram', 'SMS'])
-    await save(page)
+    await saveSettings(page)
     const { body } = await admin('GET', `/apps/${app}`)
     expect(body.settings.routing.default).to.deep.equal(['email', 'whatsapp', 'telegram', 'sms'])
   })
@@ -115,7 +110,7 @@ describeInBrowser('the routing screen, as it is used', open => {
     await page.getByRole('switch', { name: 'SMS' }).click()
     await page.getByText('This explains the saved routing.').waitFor()
     await page.getByText('The code goes by SMS.').waitFor()
-    await save(page)
+    await saveSettings(page)
     await page.getByText('A send is refused: no channel of the order').waitFor()
     await page.getByText("It is switched off in the app's settings.").waitFor()
   })
@@ -181,7 +176,7 @@ describeInBrowser('the routing screen, as it is used', open => {
     // What is saved already is not asked again.
     await page.getByRole('link', { name: 'Routing' }).click()
     await page.getByRole('switch', { name: 'Automatic fallback' }).click()
-    await save(page)
+    await saveSettings(page)
   })
 })
 
@@ -250,7 +245,7 @@ describeInBrowser('providers by country on the routing screen', open => {
     const { page, admin, app } = await openWithFacts({ theme: 'dark', size: 'phone' })
     await page.getByLabel('The best first').check()
     await page.getByLabel('What an approval is worth').fill('1.50')
-    await save(page)
+    await saveSettings(page)
     const { routing } = (await admin('GET', `/apps/${app}`)).body.settings
     expect(routing).to.deep.include({ providers: 'best', worth_micros: 1_500_000 })
     await rowIn(page, 'fast').getByText('That is the best here').waitFor()
