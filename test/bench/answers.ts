@@ -2,7 +2,7 @@
 import process from 'node:process'
 import { quantile } from './measure.ts'
 
-export interface Timing {
+interface Timing {
   count: number
   /** Milliseconds from the request to its answer, a new connection included. */
   p50: number
@@ -24,7 +24,7 @@ export interface AnswerFigures {
   callersCpuMs: number
 }
 
-export interface Answers {
+interface Answers {
   add(status: number, ms: number): void
   addUnanswered(): void
   /** Called when the last request is made, `durationMs` after the first. */

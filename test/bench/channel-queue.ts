@@ -15,7 +15,7 @@ const BATCH_SIZE = 500
 
 const secret = (): string => `k1:${randomBytes(32).toString('base64')}`
 
-export interface ChannelSite {
+interface ChannelSite {
   site: Site
   engines: Engines
   close(): Promise<void>

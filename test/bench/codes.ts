@@ -7,7 +7,7 @@ import { codeOf } from '../../services/domain/verifications/message-content.ts'
 
 const BATCH_SIZE = 1_000
 
-export interface Code {
+interface Code {
   otp_id: string
   code: string
 }

@@ -5,7 +5,7 @@ import { alternating, quantile } from './measure.ts'
 import { print } from './report.ts'
 
 /** The aims for the ratio of the product to the baseline. */
-export interface Aims {
+interface Aims {
   minRatio: number
   maxP99Ratio: number
 }

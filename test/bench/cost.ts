@@ -66,10 +66,7 @@ export default async function cost(): Promise<void> {
   compare('verify, one process per role', sum(verify), floor)
 }
 
-export async function withSystem<S extends System, T>(
-  starting: Promise<S>,
-  use: (system: S) => Promise<T>,
-): Promise<T> {
+async function withSystem<S extends System, T>(starting: Promise<S>, use: (system: S) => Promise<T>): Promise<T> {
   const system = await starting
   try {
     return await use(system)
@@ -78,7 +75,7 @@ export async function withSystem<S extends System, T>(
   }
 }
 
-export const pidsOf = ({ processes }: System, names: readonly string[], engines: Pids): Pids => ({
+const pidsOf = ({ processes }: System, names: readonly string[], engines: Pids): Pids => ({
   ...engines,
   ...Object.fromEntries(processes.map(({ process }, at) => [names[at], [process.pid ?? 0]])),
 })
@@ -101,7 +98,7 @@ async function costOf(pids: Pids, run: Run): Promise<Cost> {
   return { ...usagePerRequest(before, await readUsage(pids), SENDS), perSecond }
 }
 
-export const settle = (): Promise<unknown> => new Promise(resolve => setTimeout(resolve, SETTLE_MS))
+const settle = (): Promise<unknown> => new Promise(resolve => setTimeout(resolve, SETTLE_MS))
 
 const planFor = ({ url, key }: System): LoadPlan => ({
   url,

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import process from 'node:process'
 
-export interface CpuQuota {
+interface CpuQuota {
   /** How it is held, for the reader of the figures. */
   how: string
   /** From now on. */

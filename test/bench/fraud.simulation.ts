@@ -38,7 +38,7 @@ const BY = { company_id: 'cmp_bench', app_id: APP, mode: 'live', key_id: 'key_be
 export const VPN_NETWORKS = Array.from({ length: 20 }, (_, nth) => `185.220.${nth}`)
 
 /** What became of a call: `challenged` when it was asked for a challenge and did not solve it. */
-export type Result = 'sent' | 'challenged' | `refused: ${string}`
+type Result = 'sent' | 'challenged' | `refused: ${string}`
 
 export interface Call {
   result: Result
@@ -47,7 +47,7 @@ export interface Call {
   otp_id: string
 }
 
-export interface Caller {
+interface Caller {
   recipient: string
   address: string | null
   /** Whether the caller solves challenges. */
@@ -68,7 +68,7 @@ export interface Simulation {
   close(): Promise<void>
 }
 
-export interface SimulationOptions {
+interface SimulationOptions {
   processes: number
   settings?: object
 }

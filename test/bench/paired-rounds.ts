@@ -68,7 +68,7 @@ const difference = (before: Amounts, after: Amounts): Amounts =>
 const each = (sends: number, ...amounts: Amounts[]): Amounts =>
   Object.fromEntries(amounts.flatMap(some => Object.entries(some).map(([name, amount]) => [name, amount / sends])))
 
-export interface Comparison {
+interface Comparison {
   /** Medians. */
   ours: number
   theirs: number

@@ -1,6 +1,6 @@
 // Prints one measurement: what is compared, the figure of each variant, its ratio to the baseline, and the aim.
 
-export interface Row {
+interface Row {
   what: string
   unit: 'per second' | 'ms'
   baseline: Figure

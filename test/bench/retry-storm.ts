@@ -21,7 +21,7 @@ export interface RetryStormFigures extends AnswerFigures {
   acceptedPerSecondAfterwards: number
 }
 
-export interface RetryStorm {
+interface RetryStorm {
   /** Resolves when all connections are open. */
   begun: Promise<unknown>
   figures: Promise<RetryStormFigures>

@@ -67,7 +67,7 @@ export interface Country {
  *  by evidence. `oracle`: knows the true conversions. */
 export type Policy = 'plain' | 'listed' | 'best' | 'oracle'
 
-export interface Played {
+interface Played {
   messages: number
   /** Expected ones: chance decides what the service learns, but not how its choices are rated. */
   approvals: number
@@ -76,7 +76,7 @@ export interface Played {
   changes: Change[]
 }
 
-export interface Change {
+interface Change {
   at: number
   provider: string
   silent: boolean
@@ -106,13 +106,12 @@ const REMEMBERED_OTHERS = 0.03
 const daylight = (at: number): number => (1 + Math.cos((2 * Math.PI * ((at % DAY_MS) - 14 * HOUR_MS)) / DAY_MS)) / 2
 const isWeekend = (at: number): boolean => Math.floor((at - START) / DAY_MS) % 7 >= 5
 
-export const swingOf = (at: number): number =>
-  (1 - NIGHT_DIP * (1 - daylight(at))) * (isWeekend(at) ? 1 - WEEKEND_DIP : 1)
+const swingOf = (at: number): number => (1 - NIGHT_DIP * (1 - daylight(at))) * (isWeekend(at) ? 1 - WEEKEND_DIP : 1)
 /** On average 1. */
-export const trafficAt = (at: number): number =>
+const trafficAt = (at: number): number =>
   (NIGHT_TRAFFIC + (1 - NIGHT_TRAFFIC) * daylight(at)) / ((1 + NIGHT_TRAFFIC) / 2)
 
-export function poisson(random: Random, mean: number): number {
+function poisson(random: Random, mean: number): number {
   if (mean > 50) return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal(random)))
   let [count, product] = [0, random()]
   for (const limit = Math.exp(-mean); product > limit; product *= random()) count += 1
@@ -197,7 +196,7 @@ function createRoute({ name, medianSeconds = 20 }: SimulatedProvider, kind: KeyK
   }
 }
 
-export interface Play {
+interface Play {
   country: Country
   policy: Policy
   seed: number
@@ -368,7 +367,7 @@ export function play({
 }
 
 /** When something was noticed: minutes, and the provider's judged messages, after it happened. */
-export interface Noticed {
+interface Noticed {
   minutes: number
   judged: number
 }
@@ -416,7 +415,7 @@ export function playSilence({
 }
 
 /** What a time in which no codes are entered does to the first provider and its backup. */
-export interface PlayedTrouble {
+interface PlayedTrouble {
   /** Whether the first provider was called silent. */
   isAlarmed: boolean
   /** Of the messages from the beginning of the trouble until an hour after its end, those that the backup got. */
@@ -427,7 +426,7 @@ export interface PlayedTrouble {
   lost: number
 }
 
-export type Trouble = 'down' | 'form' | { first: number; backup: number }
+type Trouble = 'down' | 'form' | { first: number; backup: number }
 
 /** Two weeks of usual days, then trouble at noon: an outage of the service, a broken form, or parts of their usual at which the two
  *  providers convert. The backup is idle, or gets what the first refuses. */

@@ -51,16 +51,16 @@ export interface Policy {
   endpointCalls: number
 }
 
-export const SECONDS_PER_DAY = 86_400
+const SECONDS_PER_DAY = 86_400
 
 /** The roles that a verification over SMS uses, in its order. */
 export const SIZED_ROLES = ['edge', 'otp', 'channel:sms', 'webhook', 'sweeper'] as const
-export type SizedRole = (typeof SIZED_ROLES)[number]
+type SizedRole = (typeof SIZED_ROLES)[number]
 
 const EVENTS_OF_SEND = 1
 const EVENTS_OF_VERIFY = 1
 
-export interface Rates {
+interface Rates {
   mean: number
   busiestHour: number
   busiestMinute: number
@@ -85,7 +85,7 @@ export const msPerSend = ({ sendMs, verifyMs }: SizeFigures, { verified }: Deman
 export const eventsPerSend = ({ verified }: Pick<Demand, 'verified'>): number =>
   EVENTS_OF_SEND + verified * EVENTS_OF_VERIFY
 
-export interface RolePlan {
+interface RolePlan {
   role: SizedRole
   /** In the busiest minute. */
   cores: number
@@ -130,7 +130,7 @@ function callsUnderWay(demand: Demand, role: SizedRole): number {
 const callLimit = ({ vendorCalls, endpointCalls }: Policy, role: SizedRole): number =>
   role === 'webhook' ? endpointCalls : vendorCalls
 
-export interface StoragePlan {
+interface StoragePlan {
   /** By collection, once as much is removed as is added. */
   collections: { name: string; documents: number; bytes: number; indexBytes: number; keptDays: number }[]
   bytes: number
@@ -168,7 +168,7 @@ const keptFor = (name: string, keptDays: number, measuredDays: number, retention
 /** However short the retention of an app is. */
 const LEAST_DAYS: Record<string, number> = { events: EVENT_RETENTION_AFTER_LAST_ATTEMPT_MS / DAY_MS }
 
-export interface EnginePlan {
+interface EnginePlan {
   /** In the busiest minute, of the primaries together. */
   cores: number
   shards: number
@@ -197,7 +197,7 @@ export interface Outage {
   hour: number
 }
 
-export interface OutageResult {
+interface OutageResult {
   deepest: number
   /** Of the queue at its deepest. */
   bytes: number

@@ -24,7 +24,7 @@ export interface Countersign extends System {
 }
 
 export const KEY = 'the-test-key-of-the-bench'
-export const TOKEN = 'the-operator-of-the-bench'
+const TOKEN = 'the-operator-of-the-bench'
 export const NO_LIMIT = [{ max: 1_000_000_000, seconds: 60 }]
 
 /** Every limit is counted, and none is ever reached. */
@@ -53,7 +53,7 @@ export const ALL_IN_ONE: Layout = [[]]
 /** Sends are accepted and not delivered, as in the bare pipeline. */
 export const WITHOUT_CONSUMERS: Layout = [['edge'], ['otp']]
 
-export interface CountersignOptions {
+interface CountersignOptions {
   /** Runs before the processes start. */
   prepare?(site: Site): Promise<void>
   bootstrap?: object

@@ -18,7 +18,7 @@ import { eventually } from '../support/eventually.ts'
 import { waitUntilUp } from '../support/rabbitmq.ts'
 import { type EngineSet, freshSite } from '../support/site.ts'
 
-export interface Actor {
+interface Actor {
   /** Publishes an event of the nth app. */
   publishEvent(app: number): Promise<void>
   /** Starts to consume the queue. */

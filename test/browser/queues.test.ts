@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { type DeliveredMessage, dead, done } from '../../infra/broker/broker.ts'
 import { createDashboardService } from '../../services/dashboard/service.ts'
 import type { Runtime } from '../../services/main.ts'
-import { describeInBrowser, expectAccessible, LOOKS } from '../support/browser.ts'
+import { describeInBrowser, expectAccessibleInEveryLook } from '../support/browser.ts'
 import type { Countersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -42,9 +42,11 @@ describeInBrowser('the queues', (open, start) => {
     // The only queue with dead letters is shown at once.
     const letters = page.getByRole('region', { name: `Dead letters of ${QUEUE}` })
     await letters.getByText('the endpoint has no such member').first().waitFor()
+    await expectAccessibleInEveryLook(page)
     await letters.getByRole('button', { name: 'Open evt_1' }).click()
     const dialog = page.getByRole('dialog', { name: 'Dead letter' })
     await dialog.getByText('"note": "kept"').waitFor()
+    await expectAccessibleInEveryLook(page)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
 
@@ -91,22 +93,6 @@ describeInBrowser('the queues', (open, start) => {
     await page.getByText('2 letters dropped.').waitFor()
     await letters.getByText('No dead letters.').waitFor()
   })
-})
-
-describeInBrowser('the looks of the queues', (open, start) => {
-  for (const { theme, size } of LOOKS)
-    it(`are accessible and fit: ${theme}, on a ${size}`, async () => {
-      const { services } = createBuggyWebhook()
-      const countersign = await start({ services })
-      await letDie(countersign, ['evt_1', 'evt_2'])
-      const { page } = await open.operator(countersign, { theme, size })
-      await page.goto('/queues')
-      await page.getByRole('button', { name: 'Open evt_1' }).waitFor()
-      await expectAccessible(page)
-      await page.getByRole('button', { name: 'Open evt_1' }).click()
-      await page.getByRole('dialog', { name: 'Dead letter' }).waitFor()
-      await expectAccessible(page)
-    })
 
   it('say which role is missing where messages wait and nothing takes them', async () => {
     const countersign = await start({ services: { dashboard: createDashboardService } })

@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core'
 import { addressIn } from '../../services/dashboard/screens.ts'
 import { NOT_JUDGED, type NotJudgedReason } from '../../services/dashboard/settings-trial/schemas.ts'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowser, expectAccessible, LOOKS } from '../support/browser.ts'
+import { describeInBrowser, expectAccessibleInEveryLook } from '../support/browser.ts'
 import { createSampleCompany, SAMPLE_BOOTSTRAP, SAMPLE_ENV } from '../support/sample-company.ts'
 
 const tryButton = (page: Page): Locator => page.getByRole('button', { name: 'Try on past traffic' })
@@ -50,46 +50,45 @@ const CHANGES: readonly {
 ]
 
 describeInBrowser('unsaved changes tried on past traffic', (open, start) => {
-  for (const { theme, size } of LOOKS)
-    it(`show what they would have done, and open the verifications, ${theme}, on a ${size}`, async () => {
-      const countersign = await start({ env: SAMPLE_ENV, bootstrap: SAMPLE_BOOTSTRAP })
-      const sample = await createSampleCompany(countersign)
-      try {
-        const { page, admin } = await open.operator(countersign, { theme, size })
-        const before = (await admin('GET', `/apps/${sample.app}`)).body.settings
-        for (const { screen, change, refused, notJudged } of CHANGES) {
-          await page.goto(addressIn({ app_id: sample.app, company_id: sample.company }, screen))
-          await change(page)
-          await tryButton(page).click()
-          const dialog = dialogOf(page)
-          if (refused === null) await dialog.getByText(NOTHING_DIFFERS, { exact: true }).waitFor()
-          else {
-            await row(dialog, 'Would be refused').waitFor()
-            const cells = await row(dialog, 'Would be refused').getByRole('cell').allInnerTexts()
-            expect(cells).to.deep.equal(refused)
-          }
-          if (notJudged) await dialog.getByText(NOT_JUDGED[notJudged]).waitFor()
-          await expectAccessible(page)
-          if (refused !== null) {
-            const opened = page.waitForEvent('popup')
-            await dialog
-              .getByRole('link', { name: /^Show the verification of/ })
-              .first()
-              .click()
-            const popup = await opened
-            await popup.getByRole('heading', { level: 1, name: 'Verification' }).waitFor()
-            await popup.close()
-          }
-          await page.keyboard.press('Escape')
-          await dialog.waitFor({ state: 'detached' })
-          expect(await tryButton(page).evaluate(button => button === button.ownerDocument.activeElement)).to.equal(true)
-          await page.getByRole('region', { name: 'Unsaved changes' }).waitFor()
+  it('show what they would have done, and open the verifications', async () => {
+    const countersign = await start({ env: SAMPLE_ENV, bootstrap: SAMPLE_BOOTSTRAP })
+    const sample = await createSampleCompany(countersign)
+    try {
+      const { page, admin } = await open.operator(countersign)
+      const before = (await admin('GET', `/apps/${sample.app}`)).body.settings
+      for (const { screen, change, refused, notJudged } of CHANGES) {
+        await page.goto(addressIn({ app_id: sample.app, company_id: sample.company }, screen))
+        await change(page)
+        await tryButton(page).click()
+        const dialog = dialogOf(page)
+        if (refused === null) await dialog.getByText(NOTHING_DIFFERS, { exact: true }).waitFor()
+        else {
+          await row(dialog, 'Would be refused').waitFor()
+          const cells = await row(dialog, 'Would be refused').getByRole('cell').allInnerTexts()
+          expect(cells).to.deep.equal(refused)
         }
-        expect((await admin('GET', `/apps/${sample.app}`)).body.settings).to.deep.equal(before)
-      } finally {
-        await sample.close()
+        if (notJudged) await dialog.getByText(NOT_JUDGED[notJudged]).waitFor()
+        await expectAccessibleInEveryLook(page)
+        if (refused !== null) {
+          const opened = page.waitForEvent('popup')
+          await dialog
+            .getByRole('link', { name: /^Show the verification of/ })
+            .first()
+            .click()
+          const popup = await opened
+          await popup.getByRole('heading', { level: 1, name: 'Verification' }).waitFor()
+          await popup.close()
+        }
+        await page.keyboard.press('Escape')
+        await dialog.waitFor({ state: 'detached' })
+        expect(await tryButton(page).evaluate(button => button === button.ownerDocument.activeElement)).to.equal(true)
+        await page.getByRole('region', { name: 'Unsaved changes' }).waitFor()
       }
-    })
+      expect((await admin('GET', `/apps/${sample.app}`)).body.settings).to.deep.equal(before)
+    } finally {
+      await sample.close()
+    }
+  })
 
   it('open the refusal of a send that they would let through, and none beside it', async () => {
     const key = 'sk_live_0123456789abcdef'

@@ -4,11 +4,9 @@ import type { Page } from 'playwright-core'
 import { type Caller, createCaller } from '../support/api-caller.ts'
 import {
   describeInBrowser,
-  expectAccessible,
+  expectAccessibleInEveryLook,
   exportCsv,
-  LOOKS,
   type OpenDashboard,
-  type PageOptions,
   type ShopViewer,
 } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
@@ -27,11 +25,11 @@ interface Shop extends ShopViewer {
 }
 
 /** Call it in a suite. Answers a function that opens an app "Shop" whose provider is on loopback. */
-function useShop(open: OpenDashboard): (look?: PageOptions) => Promise<Shop> {
+function useShop(open: OpenDashboard): () => Promise<Shop> {
   const vendors: Twilio[] = []
   afterEach(() => Promise.all(vendors.splice(0).map(vendor => vendor.close())))
-  return async look => {
-    const viewer = await open.shop(look)
+  return async () => {
+    const viewer = await open.shop()
     const { admin, app, countersign, serverKey } = viewer
     const vendor = await startTwilio()
     vendors.push(vendor)
@@ -109,6 +107,7 @@ describeInBrowser('the verifications', open => {
     await waitForDelivery(live, otp_id, 'sent')
     await page.goto(`/verifications/${otp_id}`)
     await page.getByText(/^The provider twilio-main took it .*no receipt has come yet\.$/).waitFor()
+    await expectAccessibleInEveryLook(page)
     await live.cancel(otp_id)
     await page.getByText('It was canceled.').waitFor()
     await page.getByRole('region', { name: 'Details' }).getByText('Code valid until', { exact: true }).waitFor()
@@ -122,6 +121,7 @@ describeInBrowser('the verifications', open => {
     await expectRows(page, 2)
     await page.getByLabel('Metadata').fill('A-1042')
     await page.getByText('Write name=value.').waitFor()
+    await expectAccessibleInEveryLook(page)
     await page.getByLabel('Metadata').fill('order=A-1042')
     await page.getByLabel('Metadata').press('Enter')
     await expectRows(page, 1)
@@ -214,6 +214,7 @@ describeInBrowser('the verifications', open => {
     await searchField(page).fill('+1 415 556 0006')
     await page.getByRole('button', { name: 'Search', exact: true }).click()
     await page.getByText('No verification of this recipient was found.').waitFor()
+    await expectAccessibleInEveryLook(page)
     await page.getByRole('button', { name: 'Search all apps' }).click()
     await expectRows(page, 1)
     await page.getByRole('cell', { name: 'Warehouse' }).waitFor()
@@ -230,6 +231,7 @@ describeInBrowser('the verifications', open => {
     // Of another company.
     await page.goto(`/verifications/${foreign}`)
     await page.getByText('There is no verification with this id.').waitFor()
+    await expectAccessibleInEveryLook(page)
   })
 
   it('give way to the list when another company or app is chosen on the page of one', async () => {
@@ -273,6 +275,7 @@ describeInBrowser('the verifications', open => {
     expect(queryOf(page)).to.deep.equal({ tab: 'refusals', recipient: '+1 500 555 0003' })
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await eventually(async () => expect(await refusals.count()).to.equal(3))
+    await expectAccessibleInEveryLook(page)
     await page.getByLabel('Type').selectOption('InsufficientFundsError')
     await eventually(async () => expect(await refusals.count()).to.equal(1))
     await refusals.getByRole('link', { name: 'Open Money' }).waitFor()
@@ -294,26 +297,3 @@ describeInBrowser('the verifications', open => {
 async function expectRows(page: Page, count: number): Promise<void> {
   await eventually(async () => expect(await rowsOf(page).count()).to.equal(count))
 }
-
-describeInBrowser('the verifications, as they look', open => {
-  const openShop = useShop(open)
-
-  for (const { theme, size } of LOOKS)
-    it(`are accessible in ${theme}, and fit a ${size}`, async () => {
-      const { page, live, test } = await openShop({ theme, size })
-      const otp_id = await send(live, '+14155560007')
-      await waitForDelivery(live, otp_id, 'sent')
-      await test.send('+15005550003')
-      for (const [address, shown] of [
-        ['/verifications', page.getByRole('link', { name: '+1****07' })],
-        ['/verifications?tab=refusals', page.getByText('Country blocked.')],
-        ['/verifications?recipient=none', page.getByText('No verification of this recipient')],
-        [`/verifications/${otp_id}`, page.getByRole('region', { name: 'Why' })],
-        ['/verifications/otp_none', page.getByText('There is no verification with this id.')],
-      ] as const) {
-        await page.goto(address)
-        await shown.waitFor()
-        await expectAccessible(page)
-      }
-    })
-})

@@ -39,7 +39,7 @@ export interface Answer {
   body: Json
 }
 
-export interface AskOptions {
+interface AskOptions {
   /** Ada's by default; null: no token. */
   token?: string | null
   /** The body as text, in place of JSON. */

@@ -48,5 +48,3 @@ export const fullBootstrapFile = () => ({
     { class: 'abusive', cidr: '45.95.147.0/24' },
   ],
 })
-
-export type FullBootstrapFile = ReturnType<typeof fullBootstrapFile>

@@ -368,6 +368,13 @@ export async function exportCsv(
   return { name: download.suggestedFilename(), items: csvItems(text.slice(1)) }
 }
 
+/** Presses "Save" on a screen of settings, and waits until nothing is left to save. */
+export async function saveSettings(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved. Every process uses it within 5 seconds.').last().waitFor()
+  await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' })
+}
+
 /** Makes every session as old as one that has to prove again whose it is. */
 export async function forgetProof({ countersign: { engines, secrets } }: Viewer): Promise<void> {
   const grants = testGrants(createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code }))
@@ -396,4 +403,13 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(told, `on ${page.url()}`).to.deep.equal([])
   const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
   expect(overflow, `${page.url()} scrolls sideways`).to.be.at.most(0)
+}
+
+/** The same in each of the looks. In: a page that looks as one does by default, and does again afterwards. */
+export async function expectAccessibleInEveryLook(page: Page): Promise<void> {
+  for (const { theme, size } of LOOKS.toReversed()) {
+    await page.emulateMedia({ colorScheme: theme })
+    await page.setViewportSize(SIZES[size])
+    await expectAccessible(page)
+  }
 }

@@ -36,7 +36,7 @@ const bootstrapOf = (settings: object) => ({
   ],
 })
 
-export interface BurstOptions {
+interface BurstOptions {
   /** Of the app. */
   settings?: object
   /** When its fast clock starts. */

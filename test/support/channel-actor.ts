@@ -49,7 +49,7 @@ const outbound: Outbound = {
   close: async () => {},
 }
 
-export interface PublishedReport extends Message {
+interface PublishedReport extends Message {
   body: Extract<OtpReport, { type: 'delivery.reported' }>
 }
 

@@ -50,7 +50,7 @@ export const withCrash = <C extends Collections, Rest>(
 
 type Method = (...args: never[]) => Promise<unknown>
 
-export function crashingBroker(broker: Broker, point: PointOf<'broker'>, die: () => void = killSelf): Broker {
+function crashingBroker(broker: Broker, point: PointOf<'broker'>, die: () => void = killSelf): Broker {
   const wrap = createCrashWrapper(point, die)
   const wrapIfNamed = <M extends Method>(method: typeof point.method, queue: Queue, call: M): M =>
     point.method === method && (point.queue ?? queue) === queue ? wrap(call) : call
@@ -63,7 +63,7 @@ export function crashingBroker(broker: Broker, point: PointOf<'broker'>, die: ()
   }
 }
 
-export function crashingStore<C extends Collections>(
+function crashingStore<C extends Collections>(
   store: Store<C>,
   point: PointOf<'store'>,
   die: () => void = killSelf,

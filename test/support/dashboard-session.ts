@@ -17,7 +17,7 @@ export interface Browser {
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
 }
 
-export interface BrowserOptions {
+interface BrowserOptions {
   /** As the browser shows it: the address of the dashboard by default. */
   origin?: string
 }

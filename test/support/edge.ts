@@ -44,14 +44,14 @@ export const view = (more: Partial<VerificationView> = {}): VerificationView => 
   ...more,
 })
 
-export interface RecordedCall {
+interface RecordedCall {
   queue: string
   id: string
   call: OtpCall
   budgetMs: number
 }
 
-export type Settings = Partial<TenantApp['settings']>
+type Settings = Partial<TenantApp['settings']>
 
 export interface EdgeOptions {
   settings?: Settings
@@ -182,7 +182,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
   }
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   key?: string
   headers?: Record<string, string>
 }
@@ -200,6 +200,6 @@ export const apiKey = (id: string, key: string, more: Partial<ApiKey> = {}): Api
   ...more,
 })
 
-export type ProblemBody = Record<string, unknown> & { type: string; status: number; detail: string }
+type ProblemBody = Record<string, unknown> & { type: string; status: number; detail: string }
 
 export const problemOf = async (response: Response): Promise<ProblemBody> => (await response.json()) as ProblemBody

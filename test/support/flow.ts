@@ -19,7 +19,7 @@ export interface Tenant {
   device: Caller
 }
 
-export interface EventView {
+interface EventView {
   id: string
   type: string
   mode: Mode

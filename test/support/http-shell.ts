@@ -21,14 +21,14 @@ export interface ShellServer {
   close(graceMs: number): Promise<void>
 }
 
-export interface Answer {
+interface Answer {
   status: number
   headers: Headers
   // biome-ignore lint/suspicious/noExplicitAny: the JSON of any route, to be compared
   body: any
 }
 
-export interface RawConnection {
+interface RawConnection {
   socket: Socket
   received(): string
   closed: Promise<unknown>

@@ -17,7 +17,7 @@ export interface Ran {
   output: string
 }
 
-export interface RunOptions {
+interface RunOptions {
   cwd?: string
   env?: Record<string, string>
 }

@@ -9,7 +9,7 @@ export const DAY_MS = 86_400_000
 export const countIn = (window: Window | undefined): number =>
   [window?.count ?? 0, ...(window?.before ?? [])].reduce((sum, count) => sum + count, 0)
 
-export interface WindowModel {
+interface WindowModel {
   /** Milliseconds until one more is granted. */
   waitAt(now: number): number
   /** Counts one if every rule allows it. */

@@ -58,7 +58,7 @@ export interface Entry {
   exceptions: string[]
 }
 
-export interface Statement {
+interface Statement {
   opening_micros: number
   closing_micros: number
   settled_until: string | null

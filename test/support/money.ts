@@ -8,7 +8,7 @@ import {
   type PaidMessage,
 } from '../../services/domain/money/documents.ts'
 
-export const PAID_MESSAGE = { app_id: 'app_1', channel: 'sms', country: 'GB' } as const
+const PAID_MESSAGE = { app_id: 'app_1', channel: 'sms', country: 'GB' } as const
 
 export const hold = (otp_id: string | null, delivery_id: string, micros: number): Entry =>
   holdEntry({ otp_id, delivery_id, micros, by: 'key_1', message: PAID_MESSAGE })

@@ -16,7 +16,7 @@ import { createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { testKeyring } from './tenancy.ts'
 
-export interface SendOptions {
+interface SendOptions {
   company: string
   app: string
   recipient: string

@@ -86,7 +86,7 @@ export const histories = fc.record({
   actions: fc.array(fc.record({ pause, action }), { maxLength: 40 }),
 })
 
-export type History = typeof histories extends fc.Arbitrary<infer S> ? S : never
+type History = typeof histories extends fc.Arbitrary<infer S> ? S : never
 type Action = History['actions'][number]['action']
 
 export interface HistoryStep {
@@ -162,7 +162,7 @@ function moveFor(action: Action, generation: number, at: number, ids: readonly s
   }
 }
 
-export function deepFreeze<T>(data: T): T {
+function deepFreeze<T>(data: T): T {
   if (typeof data !== 'object' || data === null || Object.isFrozen(data)) return data
   for (const part of Object.values(data)) deepFreeze(part)
   return Object.freeze(data)

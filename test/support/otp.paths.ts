@@ -31,7 +31,7 @@ const lastOpenId = ({ context }: SavedOtp): string => openIds(context).at(-1) ??
 
 const { right, wrong, resend, cancel, lapse, reported, message, exchange, device, otherServer } = otp
 
-export const MOVES = {
+const MOVES = {
   'verify right': make(right()),
   'verify wrong': make(wrong()),
   'verify right, another key': make(right({ by: otherServer })),
@@ -78,7 +78,7 @@ export const UNPAID_MOVES: readonly string[] = ['receipt: failed, fallback unpai
 /** They need a send, and not a call about a verification. */
 export const JOINING_MOVES: readonly string[] = ['join', 'verify wrong, joined id', 'cancel, joined id']
 
-export type MoveName = keyof typeof MOVES
+type MoveName = keyof typeof MOVES
 export type NamedEvent = OtpEvent & { id: string; move: MoveName }
 
 /** Small limits, so that few moves reach them. */

@@ -6,7 +6,7 @@ import { type AnswerRequest, type Receiver, startReceiver } from './receiver.ts'
 
 export const LOOPBACK = ['127.0.0.0/8']
 
-export interface OutboundFixtures {
+interface OutboundFixtures {
   /** May call this machine, unless the options say otherwise. */
   outbound(options?: Partial<OutboundOptions>): Outbound
   receiver(answer?: AnswerRequest, options?: { tls?: boolean }): Promise<Receiver>

@@ -19,7 +19,7 @@ export interface RecordedQuery {
   found: number
 }
 
-export interface QueryPlan {
+interface QueryPlan {
   stages: string[]
   indexes: string[]
 }

@@ -16,7 +16,7 @@ import type { DeliverBody } from '../../services/domain/verifications/queue-mess
 import { type StartOptions, start } from './otp.ts'
 
 export const RECIPIENT = '+447700900123'
-export const SALT = 'salt of a test'
+const SALT = 'salt of a test'
 
 export interface StoreContext {
   store: CountersignStore

@@ -43,7 +43,7 @@ export async function samplesFrom(
   )
 }
 
-export interface PageSample {
+interface PageSample {
   /** The anchor of the section: the id of an operation, or of a guide. */
   section: string
   title: string

@@ -6,7 +6,7 @@ import { type Action, collectionsOf } from '../../infra/deploy/rights.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
 import { type Runtime, SERVICES, type Services } from '../../services/main.ts'
 
-export class NoRight extends Error {
+class NoRight extends Error {
   override name = 'NoRight'
 }
 
@@ -22,7 +22,7 @@ const NEEDS: Readonly<Record<keyof Docs<Doc>, readonly Action[]>> = {
   remove: ['find', 'remove'],
 }
 
-export function withinRights(role: Role, store: Runtime['store']): Runtime['store'] {
+function withinRights(role: Role, store: Runtime['store']): Runtime['store'] {
   const check = (action: Action, name: string): void => {
     if (!collectionsOf(role, action).includes(name))
       throw new NoRight(`the role ${role} has no right to ${action} in ${name}: infra/deploy/rights.ts`)

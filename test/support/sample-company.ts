@@ -19,7 +19,7 @@ export const SAMPLE_ENV = {
   WEBHOOK_BACKOFF: '100,60000',
 }
 
-export interface SampleCompany {
+interface SampleCompany {
   company: string
   app: string
   /** A verification whose code did not arrive. */

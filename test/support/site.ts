@@ -26,7 +26,7 @@ export interface Site {
   wipe(): Promise<void>
 }
 
-export interface SiteOptions {
+interface SiteOptions {
   /** True: its database is dropped with it, and not used again by a later test. */
   dropsDatabase?: boolean
 }

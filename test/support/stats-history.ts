@@ -10,7 +10,7 @@ import { PROGRESS_ID } from '../../services/domain/stats/documents.ts'
 import { newDay, newHour } from '../../services/domain/stats/hours-and-days.ts'
 
 /** Verifications of one hour that are alike. */
-export interface Traffic {
+interface Traffic {
   channel: string
   /** `?` for none. */
   country: string
@@ -25,7 +25,7 @@ export interface Traffic {
   seconds: number
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   app: string
   mode?: Mode
   now: number

@@ -7,7 +7,7 @@ import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 
 export type By = 'channel' | 'country' | 'provider' | undefined
 
-export interface ExpectedRow {
+interface ExpectedRow {
   bucket: string
   value: string | null
   started: number
@@ -24,7 +24,7 @@ export interface ExpectedRow {
   seconds: number[]
 }
 
-export interface RefusedSend {
+interface RefusedSend {
   at: number
   country: string | null
 }

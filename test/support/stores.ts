@@ -14,7 +14,7 @@ import { copyEmptyDatabase } from './empty-database.ts'
 import { MONGODB_URL, onRealEngines } from './engines.ts'
 
 /** An empty store, which is closed and emptied after the test. */
-export type FreshStore = () => Promise<CountersignStore>
+type FreshStore = () => Promise<CountersignStore>
 
 /** For what the engine decides: races, conditional writes, queries and indexes of the subject's own. On MongoDB if MONGODB_URL is set. */
 export function eachStore(title: string, suite: (fresh: FreshStore) => void): void {

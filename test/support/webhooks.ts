@@ -25,7 +25,7 @@ import { TEST_PROVIDER_CONFIG } from './config.ts'
 import { eventuallyAdvancing } from './eventually.ts'
 import { testKeyring } from './tenancy.ts'
 
-export interface RecordedCall {
+interface RecordedCall {
   url: string
   at: number
   headers: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ export interface RecordedCall {
 }
 
 /** How an endpoint answers: with a status, with a whole response, or by throwing. */
-export type Respond = (call: RecordedCall, signal: AbortSignal) => number | Promise<number | OutboundResponse>
+type Respond = (call: RecordedCall, signal: AbortSignal) => number | Promise<number | OutboundResponse>
 
 export const SECONDS = 1000
 export const MINUTES = 60 * SECONDS

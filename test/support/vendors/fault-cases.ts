@@ -19,7 +19,7 @@ import type { Answer, Vendor, Fault as VendorFault } from './vendor.ts'
 /** An answer of the vendor, the fault that it is, and what is logged of it. */
 export type Refusal = readonly [Answer, new (...args: never[]) => Fault, message: string]
 
-export interface FaultCases {
+interface FaultCases {
   vendor(): Vendor<unknown>
   deps(): TestProviderDeps
   createProvider(deps: ProviderDeps): Provider

@@ -8,7 +8,7 @@ export interface GatewayMessage {
   requestBody: Record<string, unknown>
 }
 
-export interface GatewayOptions extends VendorOptions {
+interface GatewayOptions extends VendorOptions {
   /** The `authorization` header that requests must have. Default: none. */
   authorization?: string
   secret?: string

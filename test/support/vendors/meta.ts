@@ -10,14 +10,14 @@ import {
   type VendorOptions,
 } from './vendor.ts'
 
-export interface MetaApp {
+interface MetaApp {
   phone_number_id: string
   access_token: string
   app_secret: string
   verify_token: string
 }
 
-export interface MetaMessage {
+interface MetaMessage {
   id: string
   /** The body of the request, parsed. */
   requestBody: Record<string, unknown>
@@ -30,7 +30,7 @@ export interface Meta extends Vendor<MetaMessage>, MetaApp {
   sendHidden(user_id: string, message: object): Promise<number | null>
 }
 
-export interface MetaOptions extends VendorOptions {
+interface MetaOptions extends VendorOptions {
   /** Set in Meta's dashboard and not with each message; null while it is not set. */
   callbackUrl?: string | (() => string | null)
   /** The approved templates and the languages of each. */
@@ -101,7 +101,7 @@ export const sharedContact = (number: string, origin = 'contact_request'): objec
   contacts: [{ origin, name: { formatted_name: 'Zoë' }, phones: [{ phone: `+${number}`, wa_id: number }] }],
 })
 
-export const wamid = (): string => `wamid.${randomBytes(30).toString('base64')}`
+const wamid = (): string => `wamid.${randomBytes(30).toString('base64')}`
 
 export const metaError = (status: number, code: number, title: string): Answer => ({
   status,

@@ -62,7 +62,7 @@ const decodeWords = (text: string): string =>
       ).toString(),
     )
 
-export interface Dkim {
+interface Dkim {
   domain: string | undefined
   selector: string | undefined
   signed: string[]

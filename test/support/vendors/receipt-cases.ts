@@ -12,7 +12,7 @@ import {
 } from '../../../services/channel/provider.ts'
 import { DELIVERY_ID } from './provider-fixtures.ts'
 
-export interface ReceiptCases {
+interface ReceiptCases {
   parse(callback: Callback, now?: number): readonly CallbackItem[] | undefined
   /** A signed receipt of DELIVERY_ID with this status. */
   receipt(word: string): Callback

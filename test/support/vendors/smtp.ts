@@ -9,9 +9,9 @@ import { type ParsedMail, parseMail } from './mime.ts'
 export type Stage = 'connect' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'within' | 'body'
 
 /** `says` sends a reply (`550 5.1.1 …`). `does` hangs until `release`, resets the connection or closes it. */
-export type SmtpFault = { at: Stage; does: 'hang' | 'reset' | 'close' } | { at: Stage; says: string }
+type SmtpFault = { at: Stage; does: 'hang' | 'reset' | 'close' } | { at: Stage; says: string }
 
-export interface ReceivedMail extends ParsedMail {
+interface ReceivedMail extends ParsedMail {
   from: string
   to: string[]
   raw: Buffer

@@ -11,7 +11,7 @@ import {
   type VendorOptions,
 } from './vendor.ts'
 
-export interface TelegramMessage {
+interface TelegramMessage {
   request_id: string
   phone_number: string
   code: string
@@ -24,7 +24,7 @@ export interface Telegram extends Vendor<TelegramMessage> {
   token: string
 }
 
-export interface TelegramOptions extends VendorOptions {
+interface TelegramOptions extends VendorOptions {
   token?: string
   /** The clock of the signed times; must be that of the process that is called back. */
   now?(): number

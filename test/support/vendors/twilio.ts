@@ -11,7 +11,7 @@ import {
   type VendorOptions,
 } from './vendor.ts'
 
-export interface TwilioAccount {
+interface TwilioAccount {
   account_sid: string
   auth_token: string
 }

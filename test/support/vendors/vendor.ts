@@ -58,7 +58,7 @@ export interface Script {
   early?: boolean
 }
 
-export interface VendorBehavior<Message> {
+interface VendorBehavior<Message> {
   /** Checks the request as the vendor does. An answer without a message is a refusal. */
   handleRequest(request: ReceivedRequest): { message: Message; answer: Answer } | { answer: Answer }
   /** The answers for faults. Default: the status alone. */

@@ -12,22 +12,22 @@ import {
   type VendorOptions,
 } from './vendor.ts'
 
-export interface VonageApplication {
+interface VonageApplication {
   application_id: string
   signature_secret: string
   /** PEM, for the provider's config. The simulated vendor uses the public key. */
   private_key: string
 }
 
-export interface VonageMessage {
+interface VonageMessage {
   message_uuid: string
   /** The body of the request, parsed. */
   requestBody: Record<string, unknown>
 }
 
-export interface Vonage extends Vendor<VonageMessage>, VonageApplication {}
+interface Vonage extends Vendor<VonageMessage>, VonageApplication {}
 
-export interface VonageOptions extends VendorOptions {
+interface VonageOptions extends VendorOptions {
   /** The clock of the signed times; must be that of the process that is called back. */
   now?(): number
 }
