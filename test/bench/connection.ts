@@ -2,7 +2,7 @@
 // it can, because the load generator should cost little beside the system that is measured.
 import { connect } from 'node:net'
 
-interface Response {
+export interface Response {
   status: number
   body: string
 }

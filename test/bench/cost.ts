@@ -66,7 +66,10 @@ export default async function cost(): Promise<void> {
   compare('verify, one process per role', sum(verify), floor)
 }
 
-async function withSystem<S extends System, T>(starting: Promise<S>, use: (system: S) => Promise<T>): Promise<T> {
+export async function withSystem<S extends System, T>(
+  starting: Promise<S>,
+  use: (system: S) => Promise<T>,
+): Promise<T> {
   const system = await starting
   try {
     return await use(system)
@@ -75,7 +78,7 @@ async function withSystem<S extends System, T>(starting: Promise<S>, use: (syste
   }
 }
 
-const pidsOf = ({ processes }: System, names: readonly string[], engines: Pids): Pids => ({
+export const pidsOf = ({ processes }: System, names: readonly string[], engines: Pids): Pids => ({
   ...engines,
   ...Object.fromEntries(processes.map(({ process }, at) => [names[at], [process.pid ?? 0]])),
 })
@@ -98,7 +101,7 @@ async function costOf(pids: Pids, run: Run): Promise<Cost> {
   return { ...usagePerRequest(before, await readUsage(pids), SENDS), perSecond }
 }
 
-const settle = (): Promise<unknown> => new Promise(resolve => setTimeout(resolve, SETTLE_MS))
+export const settle = (): Promise<unknown> => new Promise(resolve => setTimeout(resolve, SETTLE_MS))
 
 const planFor = ({ url, key }: System): LoadPlan => ({
   url,

@@ -1,6 +1,7 @@
 // Live sends: a vendor and the app's backend on loopback (outside.process.ts), a price and a balance.
+import type { EngineSet } from '../support/site.ts'
 import { addressOf, launchProcess } from './launch.ts'
-import { type Countersign, KEY, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
+import { type Countersign, KEY, type Layout, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
 
 const SECRET = 'a-secret-of-the-vendor'
 const BODY = { recipient: '{{recipient}}', text: '{{text}}', code: '{{code}}', delivery_id: '{{delivery_id}}' }
@@ -22,7 +23,7 @@ export const liveBootstrap = (outside: string) => ({
           settings: {
             limits: { app: NO_LIMIT, app_without_client_ip: NO_LIMIT },
             fraud_guard: { mode: 'record' },
-            // No code expires while a bench runs.
+            // On a busy machine, the first code is entered long after it was sent.
             code: { ttl_seconds: 3_600 },
           },
           providers: [
@@ -40,11 +41,13 @@ export const liveBootstrap = (outside: string) => ({
   ],
 })
 
-interface Live extends Countersign {
+export interface Live extends Countersign {
   countFinished(): Promise<number>
+  /** The codes that the vendor has delivered since they were last asked for, by recipient. */
+  codes(): Promise<Record<string, string>>
 }
 
-export async function startLive(): Promise<Live> {
+export async function startLive(engines: EngineSet = 'real', layout: Layout = ONE_PROCESS_PER_ROLE): Promise<Live> {
   const outside = launchProcess('outside.process', { VENDOR_SECRET: SECRET })
   const stopOutside = async (): Promise<void> => {
     outside.process.kill()
@@ -52,7 +55,7 @@ export async function startLive(): Promise<Live> {
   }
   try {
     const url = await addressOf(outside)
-    const countersign = await startCountersign('real', ONE_PROCESS_PER_ROLE, {
+    const countersign = await startCountersign(engines, layout, {
       bootstrap: liveBootstrap(url),
       settings: LIVE_SETTINGS,
     })
@@ -60,6 +63,7 @@ export async function startLive(): Promise<Live> {
     return {
       ...countersign,
       countFinished: async () => Number(await (await fetch(`${url}/events`)).text()),
+      codes: async () => (await fetch(`${url}/codes`)).json() as Promise<Record<string, string>>,
       async stop() {
         await countersign.stop()
         await stopOutside()

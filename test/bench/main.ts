@@ -49,6 +49,11 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
       'learned routes against the listed order and an oracle, in virtual time: approvals lost, silent providers noticed, false alarms (BENCH_SEED; BENCH_RUNS; BENCH_PARTS: learning,situations,silence,alarms)',
     run: async () => (await import('./routes.ts')).default(),
   },
+  size: {
+    about:
+      'what a verification costs and leaves, by role and engine: processor time, memory, connections, storage, messages (BENCH_SENDS: how many; BENCH_FIGURES: a file to write)',
+    run: async () => (await import('./size.ts')).default(),
+  },
   try: {
     about: 'trying settings on the sends of a past week, and whether unchanged ones differ (BENCH_SENDS: how many)',
     run: async () => (await import('./try.ts')).default(),

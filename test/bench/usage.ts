@@ -1,6 +1,6 @@
 // What processes and engines have used so far: their processor time, and the commands and documents of MongoDB. Linux only: it reads
 // /proc.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { MongoClient } from 'mongodb'
 import { MONGODB_URL } from '../support/engines.ts'
 
@@ -82,5 +82,34 @@ async function readMongoCounters(): Promise<Reading> {
 }
 
 export const memoryMiB = (pid: number, which?: 'now' | 'most'): number => residentBytes(pid, which) / 2 ** 20
+
+/** How many connections a process has to a port. */
+export function connectionsTo(pid: number, port: number): number {
+  const own = new Set(readdirSync(`/proc/${pid}/fd`).flatMap(fd => socketOf(`/proc/${pid}/fd/${fd}`)))
+  return ['tcp', 'tcp6'].flatMap(table => remoteSockets(`/proc/${pid}/net/${table}`, port)).filter(id => own.has(id))
+    .length
+}
+
+/** A file that was closed meanwhile is none. */
+function socketOf(link: string): string[] {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(link))?.slice(1) ?? []
+  } catch {
+    return []
+  }
+}
+
+const ESTABLISHED = '01'
+
+/** The sockets with an established connection to this port. */
+const remoteSockets = (table: string, port: number): string[] =>
+  readFileSync(table, 'utf8')
+    .split('\n')
+    .slice(1)
+    .map(line => line.trim().split(/\s+/))
+    .filter(
+      ([, , remote = '', state]) => state === ESTABLISHED && Number.parseInt(remote.split(':')[1] ?? '', 16) === port,
+    )
+    .map(fields => fields[9] ?? '')
 
 export const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
