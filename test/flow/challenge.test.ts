@@ -87,21 +87,6 @@ describeFlow('a challenge', (flow, engines) => {
     }
   })
 
-  itOnce('is asked in mode risk, the default of live devices, when the guard is suspicious', async () => {
-    const { app, server } = await flow.createTenant({ publishable_send: true })
-    await flow.admin('PUT', `/apps/${app}/providers/box`, { channel: 'sms', type: 'sandbox', config: {} })
-    const device = await flow.createKey(app, 'publishable', 'live')
-    const forwarded = '81.2.69.142'
-    expect((await device.send(freshNumber(), { forwarded })).status, 'nothing is suspicious').to.equal(200)
-    expect((await server.send(freshNumber())).status).to.equal(200)
-    const to = freshNumber()
-    const solution = await solve(device, to)
-    expect((await device.send(to, { solution })).status, 'without a usable address').to.equal(200)
-
-    await flow.changeSettings(app, { publishable_challenge: 'off' })
-    expect((await device.send(freshNumber())).status).to.equal(200)
-  })
-
   itOnce('is solved by the code in the documentation', async () => {
     const { device } = await flow.createTenant(ALWAYS)
     const send = new Function(`${CHALLENGE_SAMPLE}; return send`)()

@@ -1,7 +1,6 @@
 // A developer's first minute: the link and the commands that the first start prints work as they are.
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
-import { ask } from '../support/api-caller.ts'
 import { type Countersign, createStarter, describeCountersignOnce } from '../support/countersign.ts'
 import { post } from '../support/dashboard-session.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
@@ -79,22 +78,6 @@ describeCountersignOnce('the first start', start => {
       expect((await post(second.url, { ticket })).status).to.equal(401)
       expect(first.log.output() + second.log.output()).not.to.contain(ticket)
     }
-  })
-
-  it('reports users without a MAC, until an operator has stamped them', async () => {
-    const first = await start()
-    const { store } = first.engines
-    const token = first.secrets.adminTokens[0]?.token ?? ''
-    const admin = (url: string, method: string, path: string, body?: object) =>
-      ask(`${url}/admin/v1${path}`, { method, token, ...(body ? { body: JSON.stringify(body) } : {}) })
-    const invited = { email: 'ada@shop.example', role: 'owner' }
-    const { id } = (await admin(first.url, 'POST', '/companies/cmp_demo/users', invited)).body
-    await store.docs('users').modify({ _id: id }, { $unset: { mac: true } })
-    const second = await first.restart()
-    expect(second.log.output()).to.include('users.unstamped')
-    expect((await admin(second.url, 'GET', '/users/unstamped')).body.items).to.have.length(1)
-    await admin(second.url, 'POST', '/users/stamp', { ids: [id] })
-    expect((await second.restart()).log.output()).not.to.include('users.unstamped')
   })
 
   it('does not print a token of ADMIN_TOKEN, which the operator knows', async () => {

@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { createKeyring } from '../../infra/crypto/keyring.ts'
-import { newId } from '../../infra/ids.ts'
-import { claimOf } from '../../services/edge/calls.ts'
 import type { Answer } from '../support/api-caller.ts'
-import { freshNumber, type Tenant } from '../support/flow.ts'
+import { freshNumber } from '../support/flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
 import { itOnceOf } from '../support/site.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-const CLAIM_HELD_MS = 30_000
 
 const isReplay = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true'
 
@@ -57,47 +50,5 @@ describeFlow('an idempotency key', (flow, engines) => {
     ])
     for (const recipient of [to, '+5511987650001', 'ada@example.com', '+15005550004'])
       expect((await server.send(recipient, { idempotency })).text, recipient).to.equal(first.text)
-  })
-
-  describe('whose process died before it saved the verification', () => {
-    /** Stores what such a process leaves behind: the claim, and nothing else. */
-    async function leaveClaim(
-      { company, app }: Tenant,
-      diedAt: number,
-    ): Promise<{ idempotency: string; otp_id: string }> {
-      const [idempotency, otp_id] = [randomUUID(), newId('otp', diedAt)]
-      const by = { company_id: company, app_id: app, mode: 'test', key_id: 'key_dead_process', kind: 'server' } as const
-      const { data, code } = flow.countersign.secrets
-      const keyring = createKeyring({ dataKeys: data, codeSecrets: code })
-      const { ids = [], sealed_key = '' } = claimOf(keyring, by, idempotency) ?? {}
-      await flow.countersign.engines.store.docs('claims').insert(
-        ids.map(_id => ({
-          _id,
-          otp_id,
-          held_until: diedAt + CLAIM_HELD_MS,
-          claimed_at: diedAt,
-          sealed_key,
-          expires_at: diedAt + DAY_MS,
-          purge_at: new Date(diedAt + DAY_MS + CLAIM_HELD_MS),
-        })),
-      )
-      return { idempotency, otp_id }
-    }
-
-    const verificationsOf = async ({ app }: Tenant): Promise<string[]> => {
-      const { items } = (await flow.admin('GET', `/apps/${app}/verifications`)).body
-      return items.map(({ otp_id }: { otp_id: string }) => otp_id)
-    }
-
-    it('makes one verification of twenty sends at once', async () => {
-      for (const diedBefore of [CLAIM_HELD_MS, HOUR_MS]) {
-        const shop = await flow.createTenant()
-        const { idempotency } = await leaveClaim(shop, flow.clock.now() - diedBefore)
-        const sends = Array.from({ length: 20 }, () => shop.server.send(freshNumber(), { idempotency }))
-        const answers = await flow.advanceUntil(Promise.all(sends))
-        expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).to.have.property('size', 1)
-        expect(await verificationsOf(shop)).to.deep.equal([answers[0]?.body.otp_id])
-      }
-    })
   })
 })

@@ -180,19 +180,6 @@ describeLiveFlowOnce('routes that learn', live => {
     expect(receiver.received, 'told once').to.have.length(1)
   })
 
-  it('have the better provider first where the app wants it, without what it costs', async () => {
-    const shop = await open({ routing: { default: ['sms'], providers: 'best', worth_micros: 100_000 } })
-    await addPast(shop, { main: 4, spare: 9 })
-    const [early] = await send(shop, 1)
-    expect(await reasonsOf(early), 'the listed one, without facts').to.deep.equal([FIRST])
-    await waitForMessages(shop, 481)
-    await live.advance(CACHE_TTL_MS)
-    const best = (await deliveriesOf(await send(shop, 8))).filter(one => one?.provider === 'spare')
-    expect(best).to.have.length.above(4)
-    expect(best[0]?.because).to.include({ rule: 'best', less: 0.01 })
-    expect(best[0]?.because).to.have.property('conversion').closeTo(0.9, 0.03)
-  })
-
   it('leave out a recipient who comes again within the hour, and messages that the guard suspects', async () => {
     const limits = { ...LIMITS, recipient: [], recipient_messages: [] }
     const shop = await open({ limits, fraud_guard: { mode: 'record' } })

@@ -1,16 +1,13 @@
-// Messages that the broker loses after it has confirmed them: every accepted send is out all the same, within a minute, and every event
-// arrives, once.
+// Messages that the broker loses after it has confirmed them: every accepted send is out all the same, within a minute. That every event
+// arrives is in test/faults/processes/webhooks.test.ts.
 import { expect } from 'chai'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import type { Broker, Consumer } from '../../infra/broker/broker.ts'
 import type { WorkQueue } from '../../infra/broker/topology.ts'
-import { eventsOf } from '../../services/domain/verifications/owed.ts'
-import { eventId } from '../../services/domain/webhooks/event-ids.ts'
 import type { Engines } from '../../services/main.ts'
 import type { Caller } from '../support/api-caller.ts'
-import { type Flow, freshNumber, startFlow, wrongCode } from '../support/flow.ts'
+import { type Flow, freshNumber, startFlow } from '../support/flow.ts'
 import { withRabbitChannel } from '../support/rabbitmq.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 const SENDS = 100
@@ -96,54 +93,6 @@ onEachEngineSet('a queue that is purged', engines => {
       if (engines === 'embedded') expect(flow.clock.now() - acceptedBy).to.be.below(60_000)
     } finally {
       await stop()
-    }
-  })
-
-  it('of the webhook actor costs no event: each arrives within a minute, once', async () => {
-    const { app, server } = await flow.createTenant({ verify_attempts: 1 })
-    const arrived: { id: string; type: string; payload: Record<string, string> }[] = []
-    const receiver = await startReceiver((request, response) => {
-      arrived.push(JSON.parse(request.body.toString()))
-      response.end()
-    })
-    try {
-      await flow.admin('PUT', `/apps/${app}/webhook`, { url: `http://127.0.0.1:${receiver.port}/` })
-      const verifyOnce = async (guess: (code: string) => string): Promise<string> => {
-        const { otp_id, code } = await flow.startVerification(server)
-        await flow.eventually(async () => {
-          const { body } = await server.status(otp_id)
-          expect(body.deliveries[0].status).to.equal('delivered')
-        })
-        expect((await server.verify(otp_id, guess(code))).status).to.equal(200)
-        return otp_id
-      }
-      const [otps, lostAt] = await loseMessages('webhook.deliver', 4, async () => [
-        [await verifyOnce(code => code), await verifyOnce(wrongCode)],
-        flow.clock.now(),
-      ])
-      expect(arrived).to.deep.equal([])
-      await flow.advance(35_000)
-      await flow.eventually(() => expect(arrived).to.have.length(4))
-      if (engines === 'embedded') expect(flow.clock.now() - lostAt).to.be.below(60_000)
-      // The sweeper looks once more, and finds them.
-      await flow.advance(125_000)
-      const events = await flow.eventually(async () => {
-        const stored = await flow.events(app)
-        expect(stored.map(({ attempts }) => attempts.length)).to.deep.equal([1, 1, 1, 1])
-        return stored
-      })
-      expect(arrived.map(({ id }) => id)).to.have.members(events.map(({ id }) => id))
-      const types = ['delivery.delivered', 'delivery.delivered', 'otp.approved', 'otp.failed']
-      expect(arrived.map(({ type }) => type).toSorted()).to.deep.equal(types)
-
-      // An event that is published again is the one that was lost, should that arrive after all.
-      const more = [await verifyOnce(code => code), await verifyOnce(wrongCode)]
-      await flow.eventually(() => expect(arrived).to.have.length(8))
-      const docs = await flow.countersign.engines.store.docs('otps').get([...otps, ...more])
-      const caused = [...docs.values()].flatMap(eventsOf).map(({ effect }) => eventId({ _id: effect.id, mode: 'test' }))
-      expect(arrived.map(({ id }) => id)).to.have.members(caused)
-    } finally {
-      await receiver.close()
     }
   })
 })

@@ -100,22 +100,6 @@ describeCountersign('a message that dies', (start, engines) => {
     await eventually(() => expect(actor.handled).to.deep.equal(['evt_1', 'evt_2']))
     expect(await row()).to.include({ dead: 0 })
   })
-
-  it('is in the gauge of the next process on RabbitMQ, and lost with the process on the embedded engines', async () => {
-    const { service } = createBuggyWebhook()
-    const services = { webhook: service, sweeper: createSweeperService, dashboard: createDashboardService }
-    const first = await start({ services, env: { WEBHOOK_BACKOFF: '100' } })
-    await first.engines.broker.publish(QUEUE, { id: 'evt_1', body: {} })
-    await eventually(async () => expect(await operator(first).row()).to.include({ dead: 1 }))
-    const second = await first.restart()
-    const left = engines === 'real' ? 1 : 0
-    expect(await operator(second).row()).to.include({ dead: left })
-    await eventually(async () =>
-      expect(await operator(second).metrics()).to.include(`countersign_queue_dead_letters{queue="${QUEUE}"} ${left}`),
-    )
-    const said = first.log.lines().filter(({ msg }) => msg === 'dead_letters.lost_at_stop')
-    expect(said).to.have.length(1 - left)
-  })
 })
 
 describeCountersignOnce('a role that does not run', start => {

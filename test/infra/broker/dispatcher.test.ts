@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { dead, done, type Flow, type Outcome, retry, threw, unreadable } from '../../../infra/broker/broker.ts'
+import { dead, type Flow, type Outcome, threw } from '../../../infra/broker/broker.ts'
 import {
   createDispatcher,
   type HandlerResult,
@@ -39,28 +39,6 @@ function setup(flow: Flow, more: { expired?: (item: string) => boolean; settle?:
 const returned = (result: unknown): HandlerResult<unknown> => ({ kind: 'returned', result })
 
 describe('dispatcher', () => {
-  it('gives the handler the items of one tick together, up to a batch', async () => {
-    const { accept, handed } = setup({ prefetch: 10, batch: 3 })
-    accept('abcde')
-    expect(handed()).to.deep.equal([])
-    await turn()
-    expect(handed()).to.deep.equal(['abc', 'de'])
-  })
-
-  it('fails every item of a call that returned too few results, too many or no list', async () => {
-    for (const results of [[1], [1, 2, 3], undefined]) {
-      const { accept, call, settled } = setup({ prefetch: 10, batch: 2 })
-      accept('ab')
-      await turn()
-      call(0).end(results)
-      await turn()
-      expect(settled.map(([item, { kind }]) => [item, kind])).to.deep.equal([
-        ['a', 'failed'],
-        ['b', 'failed'],
-      ])
-    }
-  })
-
   it('fails the item of a call that threw anything, with a short reason', async () => {
     for (const [thrown, reason] of [
       [new TypeError('boom'), 'TypeError: boom'],
@@ -129,27 +107,6 @@ describe('dispatcher', () => {
     await stopping
   })
 
-  it('requeues items whose handler hangs past the grace, in order, and ignores their results', async () => {
-    const { accept, stop, clock, call, back, settled } = setup({ prefetch: 10, batch: 2 })
-    accept('abcd')
-    await turn()
-    const unlimited = stop()
-    const stopping = stop(100)
-    await clock.advance(99)
-    expect(back).to.deep.equal([])
-    await clock.advance(1)
-    await Promise.all([stopping, unlimited])
-    expect(back).to.deep.equal(['a', 'b', 'c', 'd'])
-    call(0).end([1, 2])
-    await turn()
-    expect(settled).to.deep.equal([])
-    const other = setup({ prefetch: 10 })
-    other.accept('a')
-    await turn()
-    await other.stop(0)
-    expect(other.back, 'without a timer').to.deep.equal(['a'])
-  })
-
   it('discards its items when the connection is lost, and goes on with those delivered next', async () => {
     const { accept, discard, handed, call, settled, back } = setup({ prefetch: 10, parallel: 1 })
     accept('ab')
@@ -172,35 +129,6 @@ describe('what becomes of a work message', () => {
   const DELAYS = [50, 150]
   const of = (result: unknown, failures = 0): Settlement =>
     settlementOf({ kind: 'returned', result: result as Outcome }, DELAYS, failures)
-  const again = (afterMs: number, failures = 0): Settlement => ({ kind: 'retry', afterMs, failures })
-
-  it('is the outcome of its handler, a retry with a declared delay', () => {
-    expect(of(done())).to.deep.equal(done())
-    expect(of(dead('why'))).to.deep.equal({ kind: 'dead', reason: 'why', cause: 'gave_up' })
-    expect(of(unreadable('why'))).to.deep.equal({ kind: 'dead', reason: 'unreadable: why', cause: 'unreadable' })
-    expect(of(retry(-1))).to.deep.equal(again(50))
-    expect(of(retry(51))).to.deep.equal(again(150))
-    expect(of(retry(151), 1)).to.deep.equal(again(150, 1))
-  })
-
-  it('is a retry with each delay in turn when the handler failed, and dead after the last', () => {
-    const failed: HandlerResult<Outcome>[] = [
-      { kind: 'failed', reason: 'Error: boom', error: 1 },
-      { kind: 'returned', result: threw(new Error('boom')) },
-    ]
-    for (const one of failed)
-      expect([0, 1, 2].map(failures => settlementOf(one, DELAYS, failures))).to.deep.equal([
-        again(50, 1),
-        again(150, 2),
-        { kind: 'dead', reason: 'Error: boom', cause: 'threw' },
-      ])
-  })
-
-  it('is a failure when the handler returned no outcome, and dead after a retry on a queue without delays', () => {
-    expect(of(undefined)).to.deep.equal(again(50, 1))
-    expect(of({ kind: 'nonsense' }, 2).kind).to.equal('dead')
-    expect(settlementOf({ kind: 'returned', result: retry(1) }, [], 0).kind).to.equal('dead')
-  })
 
   it('names no recipient in the reason of a dead letter, which operators read', async () => {
     const said = [

@@ -5,12 +5,6 @@ import { readConfig } from '../../../infra/config/config.ts'
 import { base64Key, configProblems, engineUrls, secrets, wrongVariables } from '../../support/config.ts'
 
 describe('secrets', () => {
-  it('must all be given in production', () => {
-    const production = { ...engineUrls, NODE_ENV: 'production' }
-    expect(wrongVariables(production)).to.deep.equal(['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'])
-    expect(wrongVariables({ ...production, ...secrets, DATA_KEYS: '' })).to.deep.equal(['DATA_KEYS'])
-  })
-
   it('are lists whose first entry is the one in use', () => {
     const { code, data } = readConfig(
       { CODE_SECRETS: `new:${base64Key(48)}, old:${base64Key(32)}`, DATA_KEYS: `k-2_B:${base64Key(32)}` },

@@ -65,12 +65,6 @@ describe('the signature of a webhook', () => {
       expect(() => new Webhook('whsec_c29tZW9uZSBlbHNl').verify(BODY, headers)).to.throw('No matching signature')
     })
 
-    for (const secret of ['correct horse battery staple', 'whsec_not base64!', 'a-secret_of-mine', 'fünf', 'hello'])
-      it(`uses the bytes of a secret that is not base64: ${secret}`, () => {
-        const raw = new Webhook(Buffer.from(secret), { format: 'raw' })
-        expect(raw.verify(BODY, signed({ secrets: [secret] }))).to.be.an('object')
-      })
-
     it('is verified by the public library with every secret that an operator can set', () => {
       const encoded = fc.uint8Array({ minLength: 2, maxLength: 40 }).map(bytes => Buffer.from(bytes).toString('base64'))
       const secret = fc.oneof(
