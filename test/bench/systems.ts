@@ -24,7 +24,7 @@ export interface Countersign extends System {
 }
 
 export const KEY = 'the-test-key-of-the-bench'
-const TOKEN = 'the-operator-of-the-bench'
+export const TOKEN = 'the-operator-of-the-bench'
 export const NO_LIMIT = [{ max: 1_000_000_000, seconds: 60 }]
 
 /** Every limit is counted, and none is ever reached. */

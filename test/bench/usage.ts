@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { MongoClient } from 'mongodb'
 import { MONGODB_URL } from '../support/engines.ts'
 
-type Reading = Record<string, number>
+export type Reading = Record<string, number>
 
 export interface Usage {
   /** Milliseconds of processor time, by process or engine. */

@@ -129,7 +129,7 @@ export const resend =
   (saved, now) =>
     resendCommand(saved, now, requestedChannel, options)
 
-function resendCommand(
+export function resendCommand(
   saved: SavedOtp,
   now: number,
   requestedChannel: Channel | null,

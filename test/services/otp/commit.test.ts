@@ -1,12 +1,16 @@
 // What the write of a change does with effects, and how they leave.
 import { expect } from 'chai'
+import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import { done, type Message, type Outcome } from '../../../infra/broker/broker.ts'
+import type { OtpCommand } from '../../../machines/otp.step.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { eventsOf, lookForEventsAt } from '../../../services/domain/verifications/owed.ts'
+import { createCommit } from '../../../services/otp/commit.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
+import { resendCommand } from '../../support/otp.ts'
 import {
   addApp,
   addEndpoint,
@@ -186,5 +190,49 @@ eachStore('the write of a change', fresh => {
     await reportStatus(actor, sent, 'delivered')
     await actor.clock.advance(10_000)
     expect(await events()).to.deep.equal([])
+  })
+
+  /** Another process resends (or not) between the read of a resend and its write. Out: what was reserved, and given back, by delivery. */
+  async function reservationsOfARace(others: 'resends' | 'reports'): Promise<[taken: string[], givenBack: string[]]> {
+    const actor = await start(store)
+    const sent = await send(actor)
+    const [taken, givenBack]: [string[], string[]] = [[], []]
+    const otps = store.docs('otps')
+    const relay = { publish() {}, published: () => [], removed() {} }
+    const deps = {
+      joinedIds: store.docs('joined_ids'),
+      relay,
+      recentOtps: createBoundedMap<OtpDoc>(1),
+      clock: actor.clock,
+    }
+    const by = { app_id: 'app_1', mode: 'test' } as const
+    const command = (doc: OtpDoc): OtpCommand => resendCommand(doc, actor.clock.now(), null)
+    let raced = false
+    const racing: Pick<typeof otps, 'get' | 'change'> = {
+      get: ids => otps.get(ids),
+      async change(changes) {
+        if (!raced && others === 'resends')
+          await createCommit({ ...deps, otps })(sent.otp_id, by, { command, trace: undefined })
+        if (!raced && others === 'reports') await reportStatus(actor, sent, 'delivered')
+        raced = true
+        return otps.change(changes)
+      },
+    }
+    const committed = await createCommit({ ...deps, otps: racing })(sent.otp_id, by, {
+      command,
+      trace: undefined,
+      async reserve({ saved }) {
+        const delivery = saved.context.deliveries.at(-1)?.delivery_id ?? ''
+        taken.push(delivery)
+        return { undo: async () => void givenBack.push(delivery) }
+      },
+    })
+    expect(committed).to.have.property('doc')
+    return [taken, givenBack]
+  }
+
+  it('keeps after a lost race what it reserved for the message, and takes it for no second one', async () => {
+    expect(await reservationsOfARace('reports')).to.deep.equal([['dlv_2'], []])
+    expect(await reservationsOfARace('resends')).to.deep.equal([['dlv_2', 'dlv_3'], ['dlv_2']])
   })
 })
