@@ -1,6 +1,8 @@
 // A person says STOP, to a vendor's number or in WhatsApp, and START.
 import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
+import { DAY_MS } from '../../infra/time.ts'
 import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/bootstrap.ts'
 import type { Answer } from '../support/api-caller.ts'
 import { CACHE_TTL_MS, freshNumber, type Tenant } from '../support/flow.ts'
@@ -150,6 +152,8 @@ describeLiveFlowOnce('STOP', live => {
     expect(await rulesOf(app, `?recipient=${encodeURIComponent(to)}`)).to.deep.equal([rule])
     const remove = async (id: string) => (await live.admin('DELETE', `/recipients/${id}`)).status
     expect([await remove(rule.id), await remove(rule.id), await remove('rcp_none')]).to.deep.equal([204, 204, 404])
+    const lifted = await getOne(live.countersign.engines.store.docs('recipient_rules'), rule.id)
+    expect(lifted?.purge_at?.getTime(), 'it knows the STOP').to.be.above(live.clock.now() + DAY_MS)
     expect(await twilio.call(stop)).to.equal(200)
     expect(await twilio.call(toTwilio(app, freshNumber(), 'STOP'))).to.equal(200)
     await waitForRules(app, 1)
