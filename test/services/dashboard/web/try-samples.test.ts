@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
 import {
+  exchangeRequest,
   resendRequest,
   sendRequest,
   statusRequest,
+  verifyRequest,
 } from '../../../../services/dashboard/web/screens/try/api-request.ts'
-import { sampleOf } from '../../../../services/dashboard/web/screens/try/samples.ts'
+import { hideKey, sampleOf } from '../../../../services/dashboard/web/screens/try/samples.ts'
 
 const ORIGIN = 'https://otp.example'
 const KEY = 'sk_test_abc'
@@ -51,5 +53,21 @@ describe('a request of Try it as a developer writes it', () => {
     expect(sampleOf('TypeScript', ORIGIN, statusRequest('otp_1')(KEY))).to.include(
       "countersign.status({ otp_id: 'otp_1' })",
     )
+  })
+
+  it('is a call of the Python client', () => {
+    expect(sampleOf('Python', ORIGIN, verifyRequest('otp_1', '123456')(KEY))).to.equal(
+      [
+        'from countersign import Countersign',
+        '',
+        'client = Countersign("sk_test_abc", base_url="https://otp.example")',
+        'print(client.verify(otp_id="otp_1", code="123456"))',
+      ].join('\n'),
+    )
+  })
+
+  it('can hide its key', () => {
+    const request = exchangeRequest('otp_vt_x')('pk_test_0123456789abcdef')
+    expect(hideKey(request)).to.deep.equal({ ...request, key: 'pk_test_…' })
   })
 })
