@@ -63,6 +63,16 @@ onEmbeddedStore('the control of a webhook', fresh => {
     ])
   })
 
+  it('sends nothing again without the event or an endpoint', async () => {
+    expect(await harness.control.replay('evt_none')).to.equal(false)
+    const id = await harness.emitEvent('app_bare')
+    expect(await harness.control.replay(id)).to.equal(false)
+    await expectStatus(harness, id, 'unsent')
+    expect(await harness.control.replayRange('app_bare', { since: 0, until: harness.clock.now() + 1 })).to.equal(0)
+    expect(await harness.control.test({ app_id: 'app_bare', company_id: 'cmp_acme' })).to.equal(null)
+    expect(await harness.control.enable('app_bare')).to.equal(null)
+  })
+
   it('sends the events of a range again, oldest first', async () => {
     const before = await emitDelivered()
     await harness.passTime(SECONDS)
@@ -79,6 +89,18 @@ onEmbeddedStore('the control of a webhook', fresh => {
     for (const id of within)
       expect(await harness.soon(() => expectStatus(harness, id, 'delivered'))).to.include({ round: 2, tries: 1 })
     for (const id of [before, other, after]) expect(await harness.event(id)).to.include({ round: 1 })
+  })
+
+  it('holds replayed events of a paused endpoint until it is enabled', async () => {
+    const id = await emitDelivered()
+    await harness.control.pause('app_shop')
+    await harness.passTime(6 * SECONDS)
+    harness.calls.length = 0
+    await harness.control.replay(id)
+    await harness.soon(() => expectStatus(harness, id, 'held'))
+    expect(harness.calls).to.deep.equal([])
+    await harness.control.enable('app_shop')
+    await harness.soon(() => expectStatus(harness, id, 'delivered'))
   })
 
   it('sends a test event to an endpoint that is newer than the actor’s cache', async () => {
