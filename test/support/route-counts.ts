@@ -7,7 +7,9 @@ import { decodeSlots } from '../../services/domain/routes/slots.ts'
 import { countOf, decodeCells } from '../../services/domain/stats/counts.ts'
 
 const FOUR_HOURS_MS = 4 * 3_600_000
-const isAccepted = ({ status, provider }: Delivery): boolean => provider !== undefined && status !== 'queued'
+/** A request for the contact carries no code, so no route earns by it. */
+const isAccepted = ({ status, provider, writer }: Delivery): boolean =>
+  provider !== undefined && status !== 'queued' && writer === undefined
 
 export const expectedRoutes = (otps: readonly SavedOtp[], startOf: (otp: SavedOtp) => number): string[] =>
   expectedCounts(otps, (own, otp) =>
