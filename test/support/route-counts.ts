@@ -16,12 +16,13 @@ export const expectedRoutes = (otps: readonly SavedOtp[], startOf: (otp: SavedOt
     own.some(({ status, updated_at }) => status === 'delivered' && updated_at < startOf(otp) + FOUR_HOURS_MS),
   )
 
-/** The first wrong code was entered after the last message until then, the right one after the one that earned it. */
+/** The first wrong code, by any of its ids, was entered after the last message until then, the right one after the one that earned it. */
 export const expectedSlots = (otps: readonly SavedOtp[]): string[] =>
   expectedCounts(otps, (own, otp, isEarner) => {
-    const { deliveries, first_wrong_at } = otp.context
-    if (first_wrong_at === undefined) return isEarner
-    const last = deliveries.filter(one => isAccepted(one) && one.created_at <= first_wrong_at).at(-1)
+    const { deliveries, first_wrong_at, joined = [] } = otp.context
+    const firstAt = Math.min(...[first_wrong_at, ...joined.map(one => one.first_wrong_at)].map(at => at ?? Infinity))
+    if (firstAt === Infinity) return isEarner
+    const last = deliveries.filter(one => isAccepted(one) && one.created_at <= firstAt).at(-1)
     return isEarner || (last !== undefined && own.includes(last))
   })
 
