@@ -3,6 +3,7 @@
 // what is urgent takes several turns one after another, and would wait for a portion in each of them.
 import { performance } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers'
+import { systemClock } from './clock.ts'
 import { createFifo } from './fifo.ts'
 
 export interface EventLoop {
@@ -29,7 +30,7 @@ export interface Timing {
 const systemTiming: Timing = {
   now: () => performance.now(),
   idleMs: () => performance.eventLoopUtilization().idle,
-  after: (ms, task) => void setTimeout(task, ms),
+  after: systemClock.after,
 }
 
 export function createEventLoop(timing: Timing = systemTiming): EventLoop {

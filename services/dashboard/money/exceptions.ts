@@ -19,8 +19,7 @@ export interface ExplainedEntry extends LedgerDoc {
 
 type Ledger = Pick<Docs<LedgerDoc>, 'find'>
 
-const READ_AT_ONCE = 500
-
+/** Of a portion of entries: all are looked up together. */
 export async function withExceptions(
   ledger: Ledger,
   company_id: string,
@@ -49,13 +48,10 @@ export async function* explained(
 
 /** The deliveries of the holds that were given back. */
 async function givenBack(ledger: Ledger, company_id: string, holds: readonly LedgerDoc[]): Promise<Set<string | null>> {
-  const back = new Set<string | null>()
-  for (let at = 0; at < holds.length; at += READ_AT_ONCE) {
-    const entry = { $in: holds.slice(at, at + READ_AT_ONCE).map(({ delivery_id }) => `back:${delivery_id}`) }
-    const found = await ledger.find({ company_id, entry }, { sort: { entry: 1 }, limit: READ_AT_ONCE })
-    for (const { delivery_id, micros } of found) if (micros > 0) back.add(delivery_id)
-  }
-  return back
+  if (holds.length === 0) return new Set()
+  const entry = { $in: holds.map(({ delivery_id }) => `back:${delivery_id}`) }
+  const found = await ledger.find({ company_id, entry }, { sort: { entry: 1 }, limit: holds.length })
+  return new Set(found.filter(({ micros }) => micros > 0).map(({ delivery_id }) => delivery_id))
 }
 
 function exceptionsOf(entry: LedgerDoc, isGivenBack: boolean): ExceptionKind[] {

@@ -123,17 +123,13 @@ export function createStatsCounter({ store, clock, log, metrics }: StatsCounterD
     const hours = new Map([...entries].filter((one): one is [string, WaitingHour] => one[1].of === 'hour'))
     const slots = new Map([...entries].filter((one): one is [string, WaitingSlots] => one[1].of === 'slots'))
     const all = [...hours]
-    try {
-      await addToHours(hours)
-    } finally {
-      try {
-        await addToSlots(slots)
-      } finally {
-        for (const id of entries.keys()) if (!hours.has(id) && !slots.has(id)) entries.delete(id)
-        const late = all.flatMap(([id, hour]) => (!hours.has(id) && mayHaveDay(hour.owner) ? hour : []))
-        await addToDays(late).catch(error => log.warn({ err: error, hours: late.length }, 'stats.day_not_corrected'))
-      }
-    }
+    const errors: unknown[] = []
+    for (const add of [() => addToHours(hours), () => addToSlots(slots)])
+      await add().catch(error => void errors.push(error))
+    for (const id of entries.keys()) if (!hours.has(id) && !slots.has(id)) entries.delete(id)
+    const late = all.flatMap(([id, hour]) => (!hours.has(id) && mayHaveDay(hour.owner) ? hour : []))
+    await addToDays(late).catch(error => log.warn({ err: error, hours: late.length }, 'stats.day_not_corrected'))
+    if (errors.length > 0) throw errors[0]
   }
 
   /** What stays in `left` is not stored. */
